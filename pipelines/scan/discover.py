@@ -16,7 +16,7 @@ from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from pipelines.scan.rules.ranking import is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM
@@ -107,7 +107,7 @@ def _document(session: ScanRun) -> result_types.Discovery:
             **document,
             "association_type": _association_of(entry),
             "reference_aweme_id": reference,
-            "hot_score": hot_score(entry.video.statistics),
+            "hot_score": entry.video.statistics.hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         videos.append(video)

@@ -25,7 +25,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import CoverageEstimate, SourceCoverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 from warehouse.records.values import Row
-from warehouse.records.videos import Account
+from warehouse.records.videos import COUNTS, Account
 from warehouse.tables import BY_NAME
 from warehouse.tables.column import BOOLEAN, INTEGER, TEXT
 
@@ -33,7 +33,6 @@ type MartRow = dict[str, object]
 
 VIDEO_PREVIEW_LIMIT = 20
 _ACCOUNT_COLUMNS = {column.name for column in BY_NAME["marts.account_summaries"].columns}
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _PROFILE_COUNTS = ("follower_count", "total_favorited", "aweme_count")
 _READ_COUNTS = ("requests", "pages", "items", "new_items", "foreign_rows")
 # The tables that the models read.
@@ -42,7 +41,7 @@ _CONFIRMED = pa.schema(
         ("position", INTEGER),
         ("aweme_id", TEXT),
         ("link_type", TEXT),
-        *((name, INTEGER) for name in _COUNTS),
+        *((name, INTEGER) for name in COUNTS),
         ("statistics_complete", BOOLEAN),
         ("create_time", INTEGER),
         ("sec_uid", TEXT),

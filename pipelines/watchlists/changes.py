@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from pipelines.reads.series import COUNTS
-from pipelines.scan.rules.ranking import hot_score
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation, to_moment
 from warehouse.records.values import Document
+from warehouse.records.videos import COUNTS
 from warehouse.records.watchlists import DigestThresholds
 
 _DAY_S = 86_400.0
@@ -151,7 +150,7 @@ def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_
 def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[Growth, ...]:
     """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
-    pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
+    pairs = {"hot_score": (before.statistics.hot_score, after.statistics.hot_score)}
     for name in COUNTS:
         pairs[name] = (getattr(before.statistics, name), getattr(after.statistics, name))
     return tuple(

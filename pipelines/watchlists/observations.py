@@ -10,7 +10,7 @@ from datetime import datetime
 from pipelines.documents.result_types import StoredResult
 from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_statistics
-from pipelines.scan.rules.ranking import hot_score, rank_documents
+from pipelines.scan.rules.ranking import rank_documents
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
@@ -123,7 +123,7 @@ def to_track_observation(
     )
     music, subject = result["music"], result["music_id"]
     assert subject is not None, "a watched track has an id"
-    hot_scores = [hot_score(video.statistics) for video in videos]
+    hot_scores = [video.statistics.hot_score for video in videos]
     return WatchObservation(
         kind="track",
         subject=subject,
@@ -187,7 +187,7 @@ def _ranked_video(document: LinkedVideo, rank: int) -> ObservedVideo:
         title=_short(document["desc"]),
         create_time=document["create_time"],
         statistics=statistics,
-        rank=None if hot_score(statistics) is None else rank,
+        rank=None if statistics.hot_score is None else rank,
         music_id=document["source_music_id"],
         link_type=document["link_type"],
     )

@@ -10,7 +10,7 @@ from typing import Literal
 from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.quoting import sql_name
 from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
-from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
+from warehouse.lake.record_rows import SHOWN_TOGETHER, video_fields
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
 from warehouse.records.values import ReadOnlyRow, Row
@@ -217,8 +217,8 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
             if values["create_time"] is None:
                 stated = [row["stated"], *(other["create_time"] for other in others)]
                 values["create_time"] = max(filter(None, stated), default=None)
-            listed[row["aweme_id"]] = video_from_row(
-                values, ListedVideo, first_observed_at=first_at
+            listed[row["aweme_id"]] = ListedVideo(
+                **video_fields(values), first_observed_at=first_at
             )
     return listed
 

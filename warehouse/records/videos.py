@@ -4,7 +4,7 @@ Every record has its time (`observed_at`, UTC) and the `surface` it was read fro
 Media URLs expire within hours, so they are only in `VideoDetail` and never stored.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -38,6 +38,31 @@ APP_SURFACES = frozenset({"music_app", "app_work"})
 """Screens of the official app on a device of the operator's."""
 
 
+HOT_SCORE_WEIGHTS: Mapping[str, int] = {
+    "digg_count": 1,
+    "comment_count": 4,
+    "collect_count": 3,
+    "share_count": 8,
+}
+"""The four engagement counts of a video, and how much each weighs in the hot score.
+
+SQL has the score as the macro `hot_score` of the four columns (`warehouse/models`).
+"""
+HOT_SCORE_FORMULA = "likes + 4 comments + 3 collects + 8 shares"
+COUNTS = tuple(HOT_SCORE_WEIGHTS)
+
+
+def hot_score(counts: Mapping[str, int | None]) -> int | None:
+    """Return the hot score; None if any count is unknown: a partial sum would be a guess."""
+    score = 0
+    for name, weight in HOT_SCORE_WEIGHTS.items():
+        count = counts[name]
+        if count is None:
+            return None
+        score += weight * count
+    return score
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
     """The four engagement counts of a video."""
@@ -50,11 +75,16 @@ class Statistics:
     @property
     def known(self) -> bool:
         """True if all four counts were read."""
-        return None not in self.counts()
+        return None not in self.counts().values()
 
-    def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """Return likes, comments, bookmarks and shares."""
-        return (self.digg_count, self.comment_count, self.collect_count, self.share_count)
+    @property
+    def hot_score(self) -> int | None:
+        """The hot score; None if a count is unknown."""
+        return hot_score(self.counts())
+
+    def counts(self) -> dict[str, int | None]:
+        """Return the counts by name."""
+        return {name: getattr(self, name) for name in COUNTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +167,7 @@ class Video:
     @property
     def statistics_source(self) -> StatisticsSource | None:
         """Where its counts come from; None if no count is known."""
-        if all(count is None for count in self.statistics.counts()):
+        if all(count is None for count in self.statistics.counts().values()):
             return None
         if self.local_source is not None:
             return self.local_source

@@ -5,12 +5,13 @@ A computed column (a verdict, a distance, a rank) has no entry.
 
 from collections.abc import Mapping
 
+from warehouse.records.videos import COUNTS
+
 _SCREENS = (
     "marts.music_first_screen",
     "marts.author_first_screens",
     "marts.hashtag_first_screens",
 )
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 
 def _same(table: str, *columns: str) -> dict[str, tuple[str, ...]]:
@@ -72,15 +73,15 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "marts.rankings": {
         **_same("marts.confirmed_videos", "aweme_id", "music_id", "link_type"),
-        **_same("raw.videos", *_COUNTS, "statistics_complete", "create_time"),
-        "hot_score": tuple(f"raw.videos.{column}" for column in _COUNTS),
+        **_same("raw.videos", *COUNTS, "statistics_complete", "create_time"),
+        "hot_score": tuple(f"raw.videos.{column}" for column in COUNTS),
     },
     "marts.account_summaries": {
         **_same("marts.confirmed_videos", "music_id", "sec_uid"),
         **_same("raw.accounts", "nickname", "unique_id", "follower_count", "total_favorited"),
         **_same("raw.accounts", "aweme_count"),
         "linked_video_count": ("marts.confirmed_videos.aweme_id",),
-        **{f"linked_{column}": (f"raw.videos.{column}",) for column in _COUNTS},
+        **{f"linked_{column}": (f"raw.videos.{column}",) for column in COUNTS},
         "top_aweme_id": ("raw.videos.aweme_id", "raw.videos.digg_count"),
     },
     "marts.discovered_videos": {

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from pipelines.reads.series import COUNTS, total_over_time
+from pipelines.reads.series import total_over_time
+from warehouse.records.videos import COUNTS
 
 
 def add_up(observed: pa.Table, label: str) -> pa.Table:

@@ -11,7 +11,7 @@ from typing import cast
 from pipelines.documents import result_types, video_types
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
-from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from pipelines.scan.rules.ranking import is_viral, rank_documents
 
 SOURCE_OF_DEPTH: dict[str, result_types.Source] = {
     "candidate_limit": "music",
@@ -137,7 +137,7 @@ def _ranked(
         {
             "rank": rank,
             **document,
-            "hot_score": hot_score(to_statistics(document)),
+            "hot_score": to_statistics(document).hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         for rank, document in enumerate(documents, start=1)
