@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from api.routes.extensions.pages import CONSOLE_FOLDERS
 from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
+from api.services.exports.tables import TABLES
 from pipelines.documents.stop_reasons import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
@@ -107,6 +108,16 @@ def test_the_limits_of_the_scan_form_come_with_the_page(guarded: TestClient) -> 
     shown = {name: limits["candidate_limit"][name] for name in ("minimum", "maximum", "default")}
     assert shown == {"minimum": 15, "maximum": 2000, "default": 150}
     assert limits["search_candidate_limit"]["meaning_zh"]
+
+
+def test_the_columns_of_a_saved_table_are_those_of_its_export(guarded: TestClient) -> None:
+    told: dict[str, Any] = guarded.get("/console/words.json").json()["columns"]
+    assert told.keys() == TABLES.keys()
+    assert [column["name"] for column in told["videos"]] == [
+        column.name for column in TABLES["videos"][0]
+    ]
+    [likes] = [column for column in told["videos"] if column["name"] == "digg_count"]
+    assert likes == {"name": "digg_count", "kind": "whole", "path": "statistics.digg_count"}
 
 
 @pytest.mark.parametrize("place", ["/api/v1/sametrack/storage", "/api/v1/sametrack/series/video/1"])

@@ -13,6 +13,7 @@ import orjson
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.document_columns import PACKAGE_VIDEO_COLUMNS
 from warehouse.exports.extracts import ExportScope, choose_extracts
 from warehouse.queries.results import read_result_document
 from warehouse.records.errors import WarehouseUnavailableError
@@ -82,7 +83,7 @@ RESULT_TABLES: tuple[Table, ...] = (
             required("statistics_complete", BOOLEAN, "all four counts read exactly"),
             nullable("create_time", INTEGER, "publication as stated, unix seconds"),
             nullable("created_at", TIME, "publication as stated, else the time in the video's id"),
-            nullable("observed_at", TIME, "observation that the counts are from"),
+            *(column.table_column for column in PACKAGE_VIDEO_COLUMNS),
         ),
         references=refer(aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"),
     ),
@@ -261,7 +262,7 @@ def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
                 "statistics_complete": video["statistics_complete"],
                 "create_time": video.get("create_time"),
                 "created_at": _time(video.get("created_at")),
-                "observed_at": _time(video.get("observed_at")),
+                **{column.name: column.value(video) for column in PACKAGE_VIDEO_COLUMNS},
             }
 
 

@@ -230,7 +230,7 @@ export function PostsView({ query }) {
           })}
         </p>
         <div class="row">
-          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}
+          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" table="videos" />`}
           <${ExportMenu}
             source=${address(PATHS.posts, parameters)}
             table="videos"

@@ -397,7 +397,8 @@ function Related({ job, isByName, query }) {
     <div class="row apart">
       <p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p>
       <div class="row">
-        ${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}
+        ${rows.length < related.aweme_list.length &&
+        html`<${SaveRows} rows=${rows} name="related" table="search_related" />`}
         <${ExportMenu}
           source=${sourceOf(job)}
           table="search_related"
@@ -533,7 +534,7 @@ function Ranking({ job, query, viewed }) {
                 setHidden(next);
               }}
             />
-            ${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}
+            ${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" table="videos" />`}
             <${ExportMenu}
               source=${source}
               table="videos"
