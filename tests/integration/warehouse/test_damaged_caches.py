@@ -143,7 +143,9 @@ def publish(small: Small) -> Any:
     with closing(Engine(small.lake)) as engine:
         publish_database(engine, path)
     with closing(duckdb.connect(str(path), read_only=True)) as database:
-        return database.execute("select count(*) from marts.rankings").fetchall()
+        return database.execute(
+            "select count(*), hot_score(1, 1, 1, 1) from marts.rankings"
+        ).fetchall()
 
 
 def play(small: Small) -> Any:
