@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pipelines.catalog.rules import state_of
 from pipelines.catalog.service import CatalogStatus
 from pipelines.documents.html_pages import PageTemplates, rounded_number
-from pipelines.documents.messages import LANGUAGES, Message
+from pipelines.documents.messages import FIGURES, LANGUAGES, Message
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports import export_table
 from warehouse.exports.atomic_files import write_atomically
@@ -67,7 +67,7 @@ TEXTS: Mapping[str, Message] = {
     "tracks": Message("tracks", "曲目"),
     "with_result": Message("with a result", "已有结果"),
     "music_ids": Message("music ids with the recording", "使用同一录音的音乐 ID"),
-    "videos": Message("confirmed videos", "已确认作品"),
+    "videos": FIGURES["confirmed_count"],
     "variants": Message("variants", "变体"),
     "new": Message("new since the result before", "较上次结果新增"),
     "new_flag": Message("new", "新"),
@@ -76,10 +76,10 @@ TEXTS: Mapping[str, Message] = {
     "track": Message("track", "曲目"),
     "state": Message("state", "状态"),
     "result_at": Message("result", "结果时间"),
-    "likes": Message("likes", "点赞"),
-    "comments": Message("comments", "评论"),
-    "collects": Message("bookmarks", "收藏"),
-    "shares": Message("shares", "分享"),
+    "likes": FIGURES["digg_count"],
+    "comments": FIGURES["comment_count"],
+    "collects": FIGURES["collect_count"],
+    "shares": FIGURES["share_count"],
     "estimated_ids": Message("ids, estimated", "ID 估计值"),
     "estimated_videos": Message("videos, estimated", "作品估计值"),
     "id_count": Message("music ids", "音乐 ID"),

@@ -57,12 +57,12 @@ def result_document(session: ScanRun) -> result_types.StoredResult:
     summary = marts.summarize_accounts(engine, ranked, profiles=state.profiles)
     variants = [
         to_variant_document(
-            entry.video,
-            comparison=entry.comparison,
-            source_music_id=session.music_of(entry.video),
-            source_music_url=_music_link(session, session.music_of(entry.video)),
+            video,
+            comparison=comparison,
+            source_music_id=session.music_of(video),
+            source_music_url=_music_link(session, session.music_of(video)),
         )
-        for entry in state.variants.values()
+        for video, comparison in state.variant_videos()
     ]
     kinds = Counter(document["variant_kind"] for document in variants)
     return {

@@ -232,7 +232,7 @@ def _judge_candidates(session: ScanRun) -> None:
             continue
         variant = expansion.variant_comparison(own, of_group)
         if variant is not None:
-            state.variants[aweme_id] = expansion.VideoVariant(video=video, comparison=variant)
+            state.variants[aweme_id] = variant
             state.outcomes[aweme_id] = ("variant", variant.pair.reason)
         elif own is not None and (music_id in state.verified or of_group is not None):
             # The music id has a match, but the video's own sound was compared and differs.

@@ -11,11 +11,10 @@ from datetime import datetime
 from pipelines.documents.result_types import StoredResult
 from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_statistics
-from pipelines.reads.series import COUNTS
-from pipelines.scan.rules.results import hot_score, rank_documents
+from pipelines.scan.rules.results import rank_documents
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Document, ReadOnlyDocument
-from warehouse.records.videos import Account, HashtagInfo, Statistics, Video
+from warehouse.records.videos import COUNTS, Account, HashtagInfo, Statistics, Video
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntryKind
 
 # Observations of a track, an account or a hashtag, stored for comparison.
@@ -126,7 +125,7 @@ def to_track_observation(
     )
     music, subject = result["music"], result["music_id"]
     assert subject is not None, "a watched track has an id"
-    hot_scores = [hot_score(video.statistics) for video in videos]
+    hot_scores = [video.statistics.hot_score for video in videos]
     return WatchObservation(
         kind="track",
         subject=subject,
@@ -190,7 +189,7 @@ def _ranked_video(document: LinkedVideo, rank: int) -> ObservedVideo:
         title=_short(document["desc"]),
         create_time=document["create_time"],
         statistics=statistics,
-        rank=None if hot_score(statistics) is None else rank,
+        rank=None if statistics.hot_score is None else rank,
         music_id=document["source_music_id"],
         link_type=document["link_type"],
     )
@@ -357,7 +356,7 @@ def measure_growth(name: str, before: int | None, after: int | None, *, elapsed_
 def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[Growth, ...]:
     """Return the growth of a video's hot score and four counts."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
-    pairs = {"hot_score": (hot_score(before.statistics), hot_score(after.statistics))}
+    pairs = {"hot_score": (before.statistics.hot_score, after.statistics.hot_score)}
     for name in COUNTS:
         pairs[name] = (getattr(before.statistics, name), getattr(after.statistics, name))
     return tuple(

@@ -29,7 +29,7 @@ from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.schema_evolution import row_migrations
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
-from warehouse.models import read_model, read_scan_model
+from warehouse.models import MACROS, read_model, read_scan_model
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
 from warehouse.tables import STAR, TABLES, Table
@@ -390,6 +390,8 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
         connection.execute(f"set max_temp_directory_size={sql_text(spill_limit)}")
     for layer in sorted({"seen", *(table.name.split(".")[0] for table in lake.tables)}):
         connection.execute(f"create schema {sql_name(layer)}")
+    for macro in MACROS:
+        connection.execute(macro)
     if not lake.is_remote:
         connection.execute(f"set allowed_directories=[{sql_text(lake.url)}]")
     # After the allowed folder, which cannot be set any more once access is off.

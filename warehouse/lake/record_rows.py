@@ -18,6 +18,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
+    COUNTS,
     Account,
     Author,
     Hashtag,
@@ -86,7 +87,6 @@ _OF_VIDEO = ("author", "music", "hashtags", "statistics", "local_source")  # no 
 _VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
-_STATISTICS = _names(Statistics)
 SHOWN_TOGETHER: Mapping[str, tuple[str, ...]] = {
     "sec_uid": _AUTHOR,
     "music_id": tuple(_MUSIC),
@@ -119,7 +119,7 @@ def video_row(
         **_picked(video, _VIDEO),
         **_picked(video.author, _AUTHOR),
         **{column: getattr(video.music, name, None) for column, name in _MUSIC.items()},
-        **_picked(video.statistics, _STATISTICS),
+        **_picked(video.statistics, COUNTS),
         "hashtag_ids": None if hashtags is None else [hashtag.ch_id for hashtag in hashtags],
         "hashtag_names": None if hashtags is None else [hashtag.name for hashtag in hashtags],
         "statistics_complete": video.statistics_complete,
@@ -131,22 +131,27 @@ def video_row(
 
 def video_from_row(row: ReadOnlyRow) -> Video:
     """Build a video from a row of `raw.videos`."""
+    return Video(**video_fields(row))
+
+
+def video_fields(row: ReadOnlyRow) -> Row:
+    """Return the fields of a video from a row of `raw.videos`."""
     provider = row["data_provider"]
     ids, names = row["hashtag_ids"], row["hashtag_names"]
     hashtags = None
     if ids is not None and names is not None:
         pairs = zip(ids, names, strict=True)
         hashtags = tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in pairs)
-    return Video(
+    return {
         **{name: row[name] for name in _VIDEO},
-        author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
-        music=None
+        "author": None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
+        "music": None
         if row["music_id"] is None
         else Music(**{name: row[column] for column, name in _MUSIC.items()}),
-        hashtags=hashtags,
-        statistics=Statistics(**{name: row[name] for name in _STATISTICS}),
-        local_source=provider if provider in OWN_WORLDS else None,
-    )
+        "hashtags": hashtags,
+        "statistics": Statistics(**{name: row[name] for name in COUNTS}),
+        "local_source": provider if provider in OWN_WORLDS else None,
+    }
 
 
 def observation_row(

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from warehouse.records.videos import COUNTS
+
 # The scheme of column names, the columns that do not follow it, and the units that names imply.
 #
 # A stored column is not renamed for its name alone: the lake adds columns but rewrites none. Where
@@ -288,10 +290,8 @@ CAPTURE = nullable("capture_id", TEXT, "capture that read it")
 PROVIDER = required("data_provider", TEXT, "provider that read it")
 READ_BY = (PROVIDER, JOB, COMMITTED)
 """Columns that end each table of observations."""
-COUNTS = (
-    nullable("digg_count", INTEGER, "likes"),
-    nullable("comment_count", INTEGER, "comments"),
-    nullable("collect_count", INTEGER, "bookmarks"),
-    nullable("share_count", INTEGER, "shares"),
+COUNT_COLUMNS = tuple(
+    nullable(name, INTEGER, meaning)
+    for name, meaning in zip(COUNTS, ("likes", "comments", "bookmarks", "shares"), strict=True)
 )
 ALGORITHM = required("algorithm", TEXT, "verification algorithm and version")

@@ -28,6 +28,7 @@ from api.responses.errors import NotFoundError
 from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
 from api.schemas.responses import read_responses
+from api.services.exports.tables import TABLES as EXPORT_TABLES
 from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
@@ -105,7 +106,16 @@ _MESSAGES = {
         for table, entries in _TABLES.items()
     },
     "limits": _LIMITS,
+    "columns": {
+        table: [
+            {"name": column.name, "kind": column.kind, "path": column.path or column.name}
+            for column in columns
+        ]
+        for table, (columns, _) in EXPORT_TABLES.items()
+    },
 }
+"""What the console knows before any answer: messages for codes, limits of the scan form, and the
+columns of the files that it writes by itself."""
 
 
 @reference.get(
@@ -169,7 +179,7 @@ async def console_page(services: ServicesDep) -> Response:
 
 @router.get("/console/words.json")
 async def console_words() -> Response:
-    """Return messages for codes in both languages, and the limits of the scan form."""
+    """Return messages for codes in both languages, limits of the scan form, columns of exports."""
     return JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
 
 

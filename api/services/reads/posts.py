@@ -188,7 +188,7 @@ async def _to_answer(
             has_more=is_cut or goes_on,
             platform_has_more=page.has_more,
             pagination_mode=documents.PLATFORM_CURSOR,
-            history=lists.to_history(union),
+            history=union,
             data_provider=page.data_provider,
             is_demo=listing.sources.is_demo,
         )

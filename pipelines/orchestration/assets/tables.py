@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 import dagster as dg
 
 from pipelines.orchestration.assets.decorators import CONCLUDE, KINDS, OWNERS
+from warehouse.records.videos import COUNTS
 from warehouse.tables import BY_NAME, TABLES, Table
 
 GROUP = "lake"
@@ -164,7 +165,6 @@ _SCREENS = (
     "marts.author_first_screens",
     "marts.hashtag_first_screens",
 )
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 
 def _same(table: str, *columns: str) -> dict[str, tuple[str, ...]]:
@@ -226,15 +226,15 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "marts.rankings": {
         **_same("marts.confirmed_videos", "aweme_id", "music_id", "link_type"),
-        **_same("raw.videos", *_COUNTS, "statistics_complete", "create_time"),
-        "hot_score": tuple(f"raw.videos.{column}" for column in _COUNTS),
+        **_same("raw.videos", *COUNTS, "statistics_complete", "create_time"),
+        "hot_score": tuple(f"raw.videos.{column}" for column in COUNTS),
     },
     "marts.account_summaries": {
         **_same("marts.confirmed_videos", "music_id", "sec_uid"),
         **_same("raw.accounts", "nickname", "unique_id", "follower_count", "total_favorited"),
         **_same("raw.accounts", "aweme_count"),
         "linked_video_count": ("marts.confirmed_videos.aweme_id",),
-        **{f"linked_{column}": (f"raw.videos.{column}",) for column in _COUNTS},
+        **{f"linked_{column}": (f"raw.videos.{column}",) for column in COUNTS},
         "top_aweme_id": ("raw.videos.aweme_id", "raw.videos.digg_count"),
     },
     "marts.discovered_videos": {

@@ -30,7 +30,7 @@ def with_negative_counts(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     return [
         entry.video.aweme_id
         for entry in confirmed
-        if any((count or 0) < 0 for count in entry.video.statistics.counts())
+        if any((count or 0) < 0 for count in entry.video.statistics.counts().values())
     ]
 
 

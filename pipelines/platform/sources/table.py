@@ -329,7 +329,7 @@ SERVICE_LISTS = {
 """Lists of songs of the music service, by the name of the surface."""
 
 
-_COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
+_COUNTS = frozenset(videos.COUNTS)
 _PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
 _DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
 _SEARCHED = _DETAIL - {"play_url"}

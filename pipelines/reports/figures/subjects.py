@@ -12,9 +12,10 @@ from difflib import get_close_matches
 import pyarrow as pa
 
 from pipelines.documents.html_pages import plain_text
-from pipelines.reads.series import COUNTS, total_over_time
+from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError, NothingToReportError
+from warehouse.records.videos import COUNTS
 
 # Tables of tracks that SQL cannot make in a few lines: counts over time, several tracks.
 

@@ -12,31 +12,12 @@ from pipelines.documents import result_types, video_types
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters, SortBy
-from warehouse.records.videos import Statistics
+from warehouse.records.videos import hot_score
 
-# Rank confirmed videos: the hot score and the sort orders, on video documents.
+# Rank confirmed videos: the sort orders, on video documents.
 #
-# Not here: which videos are confirmed, how many are returned (`results.py`).
-
-COMMENT_WEIGHT = 4
-COLLECT_WEIGHT = 3
-SHARE_WEIGHT = 8
-
-
-def hot_score(statistics: Statistics) -> int | None:
-    """Return likes + 4 comments + 3 bookmarks + 8 shares (interface, video record).
-
-    None if any count is unknown: a partial sum would be a guess.
-    """
-    return _hot_score(*statistics.counts())
-
-
-def _hot_score(
-    digg: int | None, comment: int | None, collect: int | None, share: int | None
-) -> int | None:
-    if digg is None or comment is None or collect is None or share is None:
-        return None
-    return digg + COMMENT_WEIGHT * comment + COLLECT_WEIGHT * collect + SHARE_WEIGHT * share
+# Not here: the hot score (`warehouse/records/videos.py`), which videos are confirmed, how many are
+# returned (`results.py`).
 
 
 def is_viral(document: VideoDocument, *, viral_threshold: int) -> bool:
@@ -70,13 +51,7 @@ def _published(document: VideoDocument) -> int | None:
 
 def _score(document: VideoDocument) -> int | None:
     # Not through `Statistics`: building a record for each document would double the sort time.
-    counts = document["statistics"]
-    return _hot_score(
-        counts["digg_count"],
-        counts["comment_count"],
-        counts["collect_count"],
-        counts["share_count"],
-    )
+    return hot_score(cast("Mapping[str, int | None]", document["statistics"]))
 
 
 def _age(document: VideoDocument) -> int | None:
@@ -223,7 +198,7 @@ def _ranked(
         {
             "rank": rank,
             **document,
-            "hot_score": hot_score(to_statistics(document)),
+            "hot_score": to_statistics(document).hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         for rank, document in enumerate(documents, start=1)

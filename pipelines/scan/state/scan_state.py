@@ -20,8 +20,8 @@ from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.captures.session import CaptureCounters
 from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.sources.table import PARSER_VERSION
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
-from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
+from pipelines.scan.rules.candidate_pool import Sighting
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.runtime import Runtime
 from warehouse.control import scan_journal
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
@@ -79,6 +79,8 @@ class ScanState:
         outcomes: The outcome and its reason for each candidate.
         settled: Music ids with a verdict, which no later round verifies again.
         screened: Music ids whose video list was read.
+        variants: The videos with the recording changed, or a few seconds of it, each with the
+            comparison that shows it; they never count as confirmed.
         variant_ids: Each music id that carries a variant, with the comparison that proves it.
         verified: Each music id that carries the track, with the comparison that proves it.
         rounds: For each round the music ids it verified and how many videos it confirmed.
@@ -99,8 +101,8 @@ class ScanState:
     songs_asked: set[str] = field(default_factory=set)
     sightings: list[Sighting] = field(default_factory=list)
     seen_ids: set[str] = field(default_factory=set)
-    pool: dict[str, Candidate] = field(default_factory=dict)
-    candidates: dict[str, Candidate] = field(default_factory=dict)
+    pool: dict[str, Sighting] = field(default_factory=dict)
+    candidates: dict[str, Sighting] = field(default_factory=dict)
     details: dict[str, VideoDetail] = field(default_factory=dict)
     unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
@@ -109,7 +111,7 @@ class ScanState:
     sound_hashes: dict[str, str] = field(default_factory=dict)
     references: list[ReferenceSound] = field(default_factory=list)
     has_altered_references: bool = False
-    variants: dict[str, VideoVariant] = field(default_factory=dict)
+    variants: dict[str, Comparison] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)
     verified: dict[str, Comparison | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
@@ -148,6 +150,10 @@ class ScanState:
         return [
             video for video in self.videos() if video.music and video.music.music_id == music_id
         ]
+
+    def variant_videos(self) -> list[tuple[Video, Comparison]]:
+        """Return the variants with the comparisons that show them."""
+        return [(self.details[name].video, entry) for name, entry in self.variants.items()]
 
     def read_candidates(self) -> set[str]:
         """Return the candidates whose detail page was read, or is no longer shown."""
