@@ -82,7 +82,7 @@ def test_catalog_match_prints_the_counts_of_its_look_up(
         on_done(1, 3)
         return MatchCounts(sounds=3, compared=12, matches=1)
 
-    monkeypatch.setattr("api.cli.commands.catalog.look_up_sounds", find)
+    monkeypatch.setattr("pipelines.catalog.open_service.look_up_sounds", find)
     assert "3 sounds looked up, 12 pairs compared, 1 match" in run("match", "songs").stdout
 
 

@@ -34,7 +34,7 @@ BEHIND_AN_EXTRA = {
     ),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/page.py"),
     "celery": ("pipelines/orchestration/runs/celery_runs.py",),
-    "mobileapp": ("pipelines/platform/mobileapp/phone.py",),
+    "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
     "postgres": ("pipelines/orchestration/server_storage.py",),
     "telemetry": ("pipelines/captures/recording.py",),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from adbutils.errors import AdbError
 
-from pipelines.platform.mobileapp.phone import QuietClient
+from pipelines.platform.mobileapp.adb import QuietClient
 from tests.platform.mobileapp.devices import Device
 
 pytestmark = pytest.mark.full

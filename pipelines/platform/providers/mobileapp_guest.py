@@ -93,7 +93,7 @@ def open_phone(settings: Settings) -> Phone:
         )
     try:
         # An extra: a reader without a device need not have it.
-        from pipelines.platform.mobileapp.phone import AdbPhone  # noqa: PLC0415
+        from pipelines.platform.mobileapp.adb import AdbPhone  # noqa: PLC0415
     except ImportError as exc:
         raise errors.ProviderUnsupportedError(
             "mobileapp-guest needs a library that is not installed", hint=install_hint("mobileapp")

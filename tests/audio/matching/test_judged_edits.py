@@ -68,8 +68,10 @@ class Search:
 def search(monkeypatch: pytest.MonkeyPatch) -> Search:
     """In place of the search."""
     search = Search()
-    monkeypatch.setattr(f"{JUDGING}.best_hypothesis", lambda *_: search.single)
-    monkeypatch.setattr(f"{JUDGING}.best_joint_hypothesis", lambda *_: search.joint)
+    monkeypatch.setattr("pipelines.audio.matching.search.best_hypothesis", lambda *_: search.single)
+    monkeypatch.setattr(
+        "pipelines.audio.matching.search.best_joint_hypothesis", lambda *_: search.joint
+    )
     return search
 
 

@@ -10,7 +10,7 @@ from typing import Any, Never
 import pytest
 from adbutils.errors import AdbError
 
-from pipelines.platform.mobileapp.phone import AdbPhone, QuietClient
+from pipelines.platform.mobileapp.adb import AdbPhone, QuietClient
 from sandbox.server.addresses import SandboxUrls
 from sandbox.server.device.app import PACKAGE
 from sandbox.server.device.phone import SERIAL, SimulatedPhone
