@@ -4,8 +4,15 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
-from api.params.annotations import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
-from api.params.scan import EncodableText, PrintableText, QueryModel, StrictModel, parameter_field
+from api.params.scan import (
+    MAX_NAME_LENGTH,
+    MAX_NOTE_LENGTH,
+    EncodableText,
+    PrintableText,
+    QueryModel,
+    StrictModel,
+    parameter_field,
+)
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.values import PLATFORM_ID

@@ -6,8 +6,11 @@ from datetime import datetime
 from typing import cast
 
 from pipelines.documents import result_types
-from pipelines.documents.coverage_messages import audit_sentence, coverage_estimate_sentence
-from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
+from pipelines.documents.messages import (
+    EXHAUSTED_REASONS,
+    audit_sentence,
+    coverage_estimate_sentence,
+)
 from pipelines.documents.video_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
     to_ranked_document,

@@ -29,7 +29,7 @@ from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
 from api.schemas.responses import read_responses
 from api.services.exports.tables import TABLES as EXPORT_TABLES
-from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
+from pipelines.documents import messages
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
@@ -71,19 +71,19 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "surface": messages.SURFACES,
     "question": messages.QUESTIONS,
     "left_out": messages.LEFT_OUT,
-    "stop": stop_reasons.STOPS,
+    "stop": messages.STOPS,
     "not_read": messages.NOT_READ,
     "link": messages.LINKS,
     "relevance": messages.RELEVANCE,
     "variant": messages.VARIANTS,
     "observation": messages.OBSERVATIONS,
-    "reason": verdict_reasons.REASONS,
-    "estimate_method": coverage_messages.METHODS,
-    "assumption": coverage_messages.ASSUMPTIONS,
-    "not_estimated": coverage_messages.NOT_ESTIMATED,
-    "estimate_unit": coverage_messages.UNITS,
-    "not_audited": coverage_messages.NOT_AUDITED,
-    "audit_verdict": coverage_messages.AUDIT_VERDICTS,
+    "reason": messages.REASONS,
+    "estimate_method": messages.METHODS,
+    "assumption": messages.ASSUMPTIONS,
+    "not_estimated": messages.NOT_ESTIMATED,
+    "estimate_unit": messages.UNITS,
+    "not_audited": messages.NOT_AUDITED,
+    "audit_verdict": messages.AUDIT_VERDICTS,
     "figure": messages.FIGURES,
 }
 _LIMITS = {

@@ -21,8 +21,7 @@ from pipelines.audio.explanation import (
     Explanation,
     SimilarityMap,
 )
-from pipelines.documents.messages import Message, observation_message
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import Message, observation_message, reason_message
 from warehouse.records.evidence import PairEvidence
 
 type PlotLanguage = Literal["en", "zh"]

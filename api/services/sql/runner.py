@@ -19,13 +19,14 @@ from multiprocessing.connection import Connection
 import orjson
 
 from api.responses.errors import QueryLimitError
-from api.services.sql.query_process import READY, out_of_memory
-from api.services.sql.statement import (
+from api.services.sql.query_process import (
+    READY,
     Statement,
     StatementAnswer,
     StatementColumn,
     StatementFault,
     StatementSummary,
+    out_of_memory,
 )
 from warehouse.records import errors
 

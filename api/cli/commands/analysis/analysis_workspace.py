@@ -14,7 +14,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
 from warehouse.home import Home
 from warehouse.lake.reading import parse_as_of
-from warehouse.queries.accounts import is_history_rewritten
+from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 
 
