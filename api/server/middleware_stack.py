@@ -23,14 +23,7 @@ from api.server.access.roles import Role, required_role
 from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn
 from api.server.access.tokens import Holder
-from api.server.middleware.guard import (
-    RAW_SECURITY_HEADERS,
-    SECURITY_HEADER_NAMES,
-    BodyLimit,
-    BodyTimeout,
-    Guard,
-    RateLimit,
-)
+from api.server.middleware import guard
 from api.server.middleware.response_cache import ResponseCache
 from api.services.entity_changes import EntityChanges
 from api.settings import MCP_PATH, ApiSettings
@@ -95,8 +88,8 @@ class RequestContext:
                 # Bytes instead of Starlette's headers: this runs for every cached response.
                 headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
                 names = {name for name, _ in headers}
-                if not names >= SECURITY_HEADER_NAMES:
-                    headers += [pair for pair in RAW_SECURITY_HEADERS if pair[0] not in names]
+                if not names >= guard.SECURITY_HEADER_NAMES:
+                    headers += [pair for pair in guard.RAW_SECURITY_HEADERS if pair[0] not in names]
                 message["headers"] = headers
             await send(message)
 
@@ -169,7 +162,7 @@ def wrap(
         internal_tokens: Tokens with which the service calls itself.
     """
     # The cache stores plain responses, because each client accepts another compression.
-    app = BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
+    app = guard.BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = compressed(app)
     # Who may come in. Nobody is refused while no token is configured, but the pages of signing in
@@ -190,12 +183,12 @@ def wrap(
         dagster_url=settings.dagster_url,
         shows_pictures=settings.pictures,
     )
-    app = BodyTimeout(app, settings.request_timeout_s)
+    app = guard.BodyTimeout(app, settings.request_timeout_s)
     # Outside of access, so that guessing tokens is limited too.
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response)
-    app = Guard(
+        app = guard.RateLimit(app, per_s=per_s, burst=burst, reject=error_response)
+    app = guard.Guard(
         app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
     )
     zone = ZoneInfo(settings.time_zone)

@@ -12,15 +12,7 @@ from pathlib import Path
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import judging
-from pipelines.audio.matching.verify import (
-    MOST_REFERENCES,
-    GroupVerdict,
-    stretches_to_judge,
-    verify_group,
-    warm_up,
-    with_likely_kind,
-)
+from pipelines.audio.matching import judging, verify
 from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -67,7 +59,7 @@ class ManifestScore:
     """
 
     pair_id: str
-    verdict: GroupVerdict
+    verdict: verify.GroupVerdict
     cpu_ms: float
 
 
@@ -106,7 +98,7 @@ def read_manifest(path: Path) -> list[ManifestRow]:
 
 def crowded_count(rows: Sequence[ManifestRow]) -> int:
     """Return how many rows have more references than are compared."""
-    return sum(len(row.references) > MOST_REFERENCES for row in rows)
+    return sum(len(row.references) > verify.MOST_REFERENCES for row in rows)
 
 
 def measure_files(
@@ -114,7 +106,7 @@ def measure_files(
 ) -> dict[Path, SoundMeasurement]:
     """Measure each file once; `on_measured` is called with the number of files done so far."""
     futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
-    warm_up()  # while the decoder processes are busy
+    verify.warm_up()  # while the decoder processes are busy
     sounds: dict[Path, SoundMeasurement] = {}
     for path, future in futures.items():
         sounds[path] = future.result()
@@ -134,7 +126,7 @@ def verify_rows(
                 # Centred features are cached, so they are not timed with the pair.
                 assert len(sound.features.centred.chroma)
         started = time.process_time()
-        verdict = verify_group(references, [candidate], limits=limits)
+        verdict = verify.verify_group(references, [candidate], limits=limits)
         cpu_ms = 1000 * (time.process_time() - started)
         yield ManifestScore(pair_id=row.pair_id, verdict=verdict, cpu_ms=cpu_ms)
 
@@ -214,12 +206,12 @@ def recompute(
         again = unchanged = judging.judge_unchanged(reference, candidate, limits)
         is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
         if is_excerpt or unchanged.verdict != stored.verdict:
-            stretches = stretches_to_judge(reference, candidate, unchanged)
+            stretches = verify.stretches_to_judge(reference, candidate, unchanged)
             if is_excerpt:
                 again = judging.judge_excerpt(reference, candidate, limits, stretches)
             else:
                 again = judging.judge_windows(reference, candidate, limits, stretches) or unchanged
-    return None if again is None else with_likely_kind(reference, candidate, again, limits)
+    return None if again is None else verify.with_likely_kind(reference, candidate, again, limits)
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:

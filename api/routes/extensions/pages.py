@@ -18,12 +18,7 @@ from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
 from api.params.scan import field_parameter
 from api.params.watchlists import ThresholdsBody
-from api.responses.envelope import (
-    EncodedData,
-    JsonResponse,
-    conditional_response,
-    encode_data,
-)
+from api.responses import envelope
 from api.responses.errors import NotFoundError
 from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
@@ -131,9 +126,9 @@ def sametrack_reference(request: Request) -> Response:
     app: FastAPI = request.app
     # Built once: it changes only with the release.
     if not hasattr(app.state, "reference"):
-        app.state.reference = encode_data(build_reference(app.openapi()))
-    encoded: EncodedData = app.state.reference
-    return conditional_response(request.scope, encoded)
+        app.state.reference = envelope.encode_data(build_reference(app.openapi()))
+    encoded: envelope.EncodedData = app.state.reference
+    return envelope.conditional_response(request.scope, encoded)
 
 
 @router.get("/openapi.json")
@@ -141,7 +136,9 @@ async def openapi_json(request: Request, lang: str = "en") -> Response:
     """Return the OpenAPI 3.1.0 description, in Chinese with `lang=zh`."""
     # In a thread: the first call takes half a second.
     document = await run_sync(request.app.openapi)
-    return JsonResponse(await run_sync(in_chinese, document) if lang == CHINESE else document)
+    return envelope.JsonResponse(
+        await run_sync(in_chinese, document) if lang == CHINESE else document
+    )
 
 
 @router.get("/docs")
@@ -180,7 +177,7 @@ async def console_page(services: ServicesDep) -> Response:
 @router.get("/console/words.json")
 async def console_words() -> Response:
     """Return messages for codes in both languages, limits of the scan form, columns of exports."""
-    return JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
+    return envelope.JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
 
 
 @router.get("/console/{name:path}")

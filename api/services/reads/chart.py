@@ -28,13 +28,8 @@ from warehouse.control import ControlStore
 from warehouse.control import captures as shared_captures
 from warehouse.control.captures import BacklogItem
 from warehouse.queries.charts import KnownIssues, read_known_issues, read_songs_of_issues
+from warehouse.records import errors
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
-from warehouse.records.errors import (
-    ChartUnavailableError,
-    SametrackError,
-    UnreachableError,
-    UpstreamError,
-)
 
 MAX_PARALLEL_READS = 8
 BACKLOG_RATE = 4.0
@@ -123,7 +118,7 @@ class ChartHistoryReader:
 
     async def _issues(
         self, requested: history.Span, reader: "_ChartReader"
-    ) -> tuple[KnownIssues, UpstreamError | None]:
+    ) -> tuple[KnownIssues, errors.UpstreamError | None]:
         """Return the listed issues, with the error if the list could not be refreshed."""
         read_issues = partial(
             read_known_issues,
@@ -140,13 +135,13 @@ class ChartHistoryReader:
                 return listed, None
         try:
             await reader.list_issues()
-        except UpstreamError as error:
+        except errors.UpstreamError as error:
             if listed is None:
                 raise
             return listed, error
         listed_now = await run_sync(read_issues)
         if listed_now is None:
-            raise ChartUnavailableError(
+            raise errors.ChartUnavailableError(
                 "The chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
         return listed_now, None
@@ -163,7 +158,7 @@ class ChartHistoryReader:
         return {volid: songs for volid, songs in checked.items() if songs is not None}
 
     def _retry_after(
-        self, read: ReadOutcomes[str, Songs], refusal: UpstreamError | None
+        self, read: ReadOutcomes[str, Songs], refusal: errors.UpstreamError | None
     ) -> float | None:
         if read.late:
             return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
@@ -211,7 +206,7 @@ class _ChartReader:
         try:
             async with self.deadline.guard("chart_songs"):  # others may have the source
                 captures = await self._open()
-        except UnreachableError:
+        except errors.UnreachableError:
             return ReadOutcomes(late=list(by_volid))
 
         async def read(volid: str) -> Songs:
@@ -220,7 +215,7 @@ class _ChartReader:
 
         outcomes = await self.deadline.each(by_volid, read, parallel=MAX_PARALLEL_READS)
         for error in outcomes.errors.values():
-            if not isinstance(error, UpstreamError):
+            if not isinstance(error, errors.UpstreamError):
                 raise error
         return outcomes
 
@@ -236,7 +231,7 @@ class _RefusalCache:
 
     ttl_s: float
     clock: Callable[[], float]
-    _errors: dict[str, tuple[float, UpstreamError]] = field(default_factory=dict)
+    _errors: dict[str, tuple[float, errors.UpstreamError]] = field(default_factory=dict)
 
     @contextmanager
     def remembered(self, name: str) -> Iterator[None]:
@@ -250,7 +245,7 @@ class _RefusalCache:
             raise refusal.with_traceback(None)
         try:
             yield
-        except UpstreamError as error:
+        except errors.UpstreamError as error:
             if error.reason != LATE:  # a deadline is ours, not a refusal of the chart
                 self._errors[name] = (self.clock() + self.ttl_s, error)
             raise
@@ -266,7 +261,7 @@ async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
     page = await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
     songs = history.songs_of(issue, page.songs, volid=page.volid, chart_date=page.chart_date)
     if songs is None:
-        raise ChartUnavailableError(
+        raise errors.ChartUnavailableError(
             f"The songs returned for issue {issue.volid} belong to another issue",
             surface=page.surface,
             reason="other_issue",
@@ -355,7 +350,7 @@ class ChartBacklog:
                 while await self._capture_some():
                     pass
                 wait_s = await asyncio.to_thread(self._until_next)
-            except SametrackError as error:
+            except errors.SametrackError as error:
                 log.warning("chart backlog waits", error=error.type, detail=error.detail)
                 wait_s = RETRY_DELAY_S
             except Exception:
@@ -403,7 +398,7 @@ class ChartBacklog:
                 chart_date=date.fromisoformat(str(day)) if day else None,
                 limit=SONG_LIMIT,
             )
-        except UpstreamError as error:
+        except errors.UpstreamError as error:
             log.info("chart issue refused", volid=item.entity_id, error=error.type)
             return False
         return True

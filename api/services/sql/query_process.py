@@ -24,14 +24,8 @@ import orjson
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
+from warehouse.exports import table_files
 from warehouse.exports.export_table import to_table
-from warehouse.exports.table_files import (
-    LARGEST_EXACT,
-    ExportMethod,
-    TableFormat,
-    json_value,
-    to_file,
-)
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
 from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
@@ -39,7 +33,7 @@ from warehouse.records.times import to_utc_text
 
 # A statement on its way to the process that runs it, and what comes back. Both sides use it.
 
-type StatementForm = Literal["rows", TableFormat]
+type StatementForm = Literal["rows", table_files.TableFormat]
 type StatementFailure = Literal["invalid", "limit", "unavailable"]
 type ParameterValue = str | int | float | bool | None
 
@@ -184,13 +178,15 @@ def _answer(engine: Engine, open_engine: OpenEngine, statement: Statement) -> St
     }
     with _encoding_errors():
         if statement.form == "rows":
-            body = orjson.dumps(json_value(table.rows, largest=LARGEST_EXACT))
+            body = orjson.dumps(
+                table_files.json_value(table.rows, largest=table_files.LARGEST_EXACT)
+            )
         else:
-            method = ExportMethod(
+            method = table_files.ExportMethod(
                 tuple((name, value) for name, value in facts.items() if value is not None)
             )
             with_mark = statement.has_byte_order_mark
-            body = to_file(table, method, statement.form, for_spreadsheets=with_mark)
+            body = table_files.to_file(table, method, statement.form, for_spreadsheets=with_mark)
     # Again: as text, the rows may be several times as large.
     if len(body) > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError

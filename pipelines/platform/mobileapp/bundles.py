@@ -11,15 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from pipelines.platform.mobileapp.screens import (
-    App,
-    Layout,
-    Tree,
-    TreeError,
-    parse_tree,
-    read_track,
-    read_video,
-)
+from pipelines.platform.mobileapp import screens
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage
@@ -79,14 +71,16 @@ def pack_video(item: Item, *, layout: str, music_id: str, account: Author | None
     return orjson.dumps(body)
 
 
-def parse_app_track(body: bytes, *, music_id: str, app: App, context: ParseContext) -> Track:
+def parse_app_track(
+    body: bytes, *, music_id: str, app: screens.App, context: ParseContext
+) -> Track:
     """Parse the page of a track.
 
     Raises:
         StructureChangedError: The body is not ours, or its layout is not known any more.
     """
     bundle, layout = _opened(_TrackBody, body, app, context)
-    page = read_track(_tree(bundle.track, context), layout)
+    page = screens.read_track(_tree(bundle.track, context), layout)
     return Track(
         music_id=music_id,
         surface=context.surface,
@@ -96,7 +90,7 @@ def parse_app_track(body: bytes, *, music_id: str, app: App, context: ParseConte
     )
 
 
-def parse_app_page(body: bytes, *, app: App, context: ParseContext) -> VideoPage:
+def parse_app_page(body: bytes, *, app: screens.App, context: ParseContext) -> VideoPage:
     """Parse some videos of a track, in the order shown. No screen names the music id of a video.
 
     Raises:
@@ -107,7 +101,7 @@ def parse_app_page(body: bytes, *, app: App, context: ParseContext) -> VideoPage
     return VideoPage(videos=videos, cursor=bundle.cursor, has_more=bundle.has_more)
 
 
-def parse_app_video(body: bytes, *, app: App, context: ParseContext) -> VideoDetail:
+def parse_app_video(body: bytes, *, app: screens.App, context: ParseContext) -> VideoDetail:
     """Parse one video with the counts that the app shows; its sound is not available here.
 
     Its music id is that of the track whose page led to it. If no public page shows the video, that
@@ -124,8 +118,8 @@ def parse_app_video(body: bytes, *, app: App, context: ParseContext) -> VideoDet
 
 
 def _opened[T: _AnyBody](
-    kind: type[T], body: bytes, app: App, context: ParseContext
-) -> tuple[T, Layout]:
+    kind: type[T], body: bytes, app: screens.App, context: ParseContext
+) -> tuple[T, screens.Layout]:
     try:
         bundle = kind.model_validate_json(body)
     except ValidationError as exc:
@@ -147,17 +141,17 @@ def _opened[T: _AnyBody](
     return bundle, layout
 
 
-def _tree(dump: str, context: ParseContext) -> Tree:
+def _tree(dump: str, context: ParseContext) -> screens.Tree:
     try:
-        return parse_tree(dump)
-    except TreeError as exc:
+        return screens.parse_tree(dump)
+    except screens.TreeError as exc:
         raise refusal_error(
             "structure", "it is no accessibility tree", surface=context.surface, reason=str(exc)
         ) from exc
 
 
-def _video(item: Item, layout: Layout, context: ParseContext) -> Video:
-    screen = read_video(_tree(item.work, context), layout)
+def _video(item: Item, layout: screens.Layout, context: ParseContext) -> Video:
+    screen = screens.read_video(_tree(item.work, context), layout)
     return Video(
         aweme_id=item.aweme_id,
         surface=context.surface,
