@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import cast
 
 from pipelines.documents import messages, result_types
-from pipelines.documents.video_types import LinkedVideo, TrackDocument
+from pipelines.documents.result_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
     to_ranked_document,
     to_time,
@@ -14,6 +14,7 @@ from pipelines.documents.videos import (
     to_variant_document,
 )
 from pipelines.scan import marts
+from pipelines.scan.collect import is_search_wanted, search_related, search_summary
 from pipelines.scan.confirm import AUDIT_SURFACE
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules import coverage
@@ -21,13 +22,12 @@ from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genui
 from pipelines.scan.rules.coverage import CONFIDENCE, left_out
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.search import is_search_wanted, search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import CoverageEstimate, RandomAudit, merge_coverage
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.videos import track_origin
-from warehouse.tables.marts.steps import STEP_MARTS
+from warehouse.tables.marts import STEP_MARTS
 
 CLEAN_ENDS = messages.EXHAUSTED_REASONS | {AudioUnavailableError.type}
 """Stop reasons after which a feed may have ended. A sound that is not available is no refusal: its

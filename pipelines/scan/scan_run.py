@@ -24,7 +24,7 @@ from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import discovery_parameters
 from pipelines.scan.rules.remaining_time import remaining_time
-from pipelines.scan.rules.titles import title_to_match
+from pipelines.scan.rules.search import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state import scan_state
 from pipelines.scan.state.preview import PreviewWriter, preview_document

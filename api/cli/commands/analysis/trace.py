@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis.analysis_workspace import open_workspace
+from api.cli.commands.analysis.query import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
 from pipelines.documents.messages import FIGURES, reason_message
 from warehouse.exports.extracts import ExportScope, find_scope

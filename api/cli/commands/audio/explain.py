@@ -15,8 +15,7 @@ from api.cli.options import JsonDocumentOption
 from api.cli.rendering import audio
 from api.cli.stores import stored_settings
 from api.responses.errors import NotFoundError
-from api.services.evidence.plot import PlotTexts, draw_pair
-from api.services.evidence.scene import to_picture
+from api.services.evidence.plot import PlotTexts, draw_pair, to_picture
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair

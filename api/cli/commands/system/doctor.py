@@ -40,7 +40,7 @@ from pipelines.doctor.recording import INDEX, prepare_folder, record_responses
 from pipelines.documents.messages import counted
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
-from pipelines.watchlists.webhook import webhook_address
+from pipelines.watchlists.digest import webhook_address
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
