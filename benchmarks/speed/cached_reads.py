@@ -38,7 +38,7 @@ from api.server.middleware.response_cache import cache_response
 from api.server.middleware_stack import wrap
 from api.server.request_context import RequestLogger
 from api.settings import ApiSettings
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from pipelines.logs import buffered_logging
 from tests.deployment import wait_for
 from tests.stored_results import result
@@ -59,7 +59,7 @@ class Rate:
 
 def measure_cached_reads(
     space: Workspace, *, seconds: float = 1.5, rounds: int = 5
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """The whole service beside a bare route, in turns."""
     yield f"starting both, then {rounds} rounds of {seconds} s each"
     with _serving("bare") as bare, _serving("whole") as whole:

@@ -25,7 +25,7 @@ from api.cli.processes.child_processes import (
     sametrack_command,
 )
 from benchmarks.speed.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from tests.deployment import wait_for
 
 APP = "/api/v1/vidplat/app/v3"
@@ -41,7 +41,7 @@ SEED = 7
 
 def measure_reads(
     space: Workspace, *, observations: int = SMALLER, is_near: bool = False
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """Uncached pages of music ids and of accounts, and of the chart."""
     size = LargeLake(observations, stride=NEAR if is_near else FAR)
     yield from keep_large_lake(space.lake, size)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 
-from benchmarks.speed.running import Measure, Row, Told, Workspace
+from benchmarks.speed.running import Measure, Row, RowOutput, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Late:
         found: Measure = getattr(import_module(f"benchmarks.speed.{self.module}"), self.function)
         return found
 
-    def __call__(self, space: Workspace) -> Iterable[Told]:
+    def __call__(self, space: Workspace) -> Iterable[RowOutput]:
         return self.load()(space)
 
 

@@ -38,7 +38,7 @@ from benchmarks.speed.reads import (
     _times,
     _year,
 )
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from warehouse.home.folder import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
@@ -244,7 +244,7 @@ def measure_twelve_weeks(
     tracks: int = FEWER_TRACKS,
     commit_days: int = WEEKLY,
     root: Path | None = None,
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """Write the weeks, then ask the service over them. A `root` that is there is read only."""
     root = root or space.folder / "twelve weeks"
     home = open_home(root, "sandbox")
@@ -259,7 +259,7 @@ def measure_twelve_weeks(
     yield from _asked(root, tracks)
 
 
-def _written(lake: Lake, *, days: int, tracks: int, commit_days: int) -> Iterator[Told]:
+def _written(lake: Lake, *, days: int, tracks: int, commit_days: int) -> Iterator[RowOutput]:
     began = time.monotonic()
     upkeep_s = []
     for written, spent in _write(lake, days=days, tracks=tracks, commit_days=commit_days):

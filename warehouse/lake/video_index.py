@@ -76,8 +76,8 @@ class IndexedVideo:
 
     `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`. `first_at`:
     time of its first observation. `created`: the latest publication time observed, and since when.
-    `corrected_at`: when a replay last read an observation of it again. `shown`: rows that show what
-    `best` may not, by the key of `SHOWN_TOGETHER`, with these columns and those of their rank.
+    `corrected_at`: when a replay last read an observation of it again. `other_rows`: rows that have
+    what `best` may lack, by the key of `SHOWN_TOGETHER`, with these columns and their rank's.
     """
 
     best: Row | None
@@ -85,7 +85,7 @@ class IndexedVideo:
     created: int | None
     created_since: datetime | None
     corrected_at: datetime | None
-    shown: Mapping[str, Row] = field(default_factory=dict)
+    other_rows: Mapping[str, Row] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class IndexAnswer:
 
     bound: datetime
     files: frozenset[str]
-    works: Mapping[str, IndexedVideo]
+    videos: Mapping[str, IndexedVideo]
     likes: Mapping[str, int | None]
 
 

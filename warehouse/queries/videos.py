@@ -156,10 +156,10 @@ def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[s
             "first_at": video.first_at if video else None,
             "stated": video.created if video else None,
             "has_young": aweme_id in young,
-            **{f"shown_{name}": row for name, row in (video.shown if video else {}).items()},
+            **{f"shown_{name}": row for name, row in (video.other_rows if video else {}).items()},
         }
         for aweme_id in dict.fromkeys(aweme_ids)
-        if (video := indexed.works.get(aweme_id)) or aweme_id in young
+        if (video := indexed.videos.get(aweme_id)) or aweme_id in young
     ]
 
 
@@ -175,7 +175,7 @@ def _ordering_from_index(
     values = {
         row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
         for row in rows
-        if (video := indexed.works.get(row["aweme_id"])) is not None
+        if (video := indexed.videos.get(row["aweme_id"])) is not None
         and all(at is None or at <= until for at in (video.created_since, video.corrected_at))
         and (until < indexed.bound or not row["has_young"])
     }
