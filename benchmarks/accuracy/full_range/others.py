@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.accuracy import chromaprint
-from benchmarks.accuracy.filters import has_ffmpeg
 from benchmarks.accuracy.full_range.pairs import RangePair
+from benchmarks.accuracy.sounds.filters import has_ffmpeg
 from benchmarks.speed.running import counted
 
 FIRST_RELEASE = "b653c451"

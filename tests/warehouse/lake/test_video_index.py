@@ -115,7 +115,7 @@ def test_video_index_keeps_every_field_of_an_observation(lake: Lake, engine: Eng
     engine.refresh()
     found = engine.video_index.read(["9"])
     assert found is not None
-    assert set(found.works) == {"9"}
+    assert set(found.videos) == {"9"}
     assert read_listed_videos(engine, ["9"])["9"].video == video
 
 
@@ -252,7 +252,7 @@ def test_rows_that_were_erased_while_it_was_built_are_in_no_index(
     with closing(Engine(lake)) as engine:
         found = engine.video_index.read(IDS)
     assert found is not None
-    assert set(found.works) == {"1", "3"}
+    assert set(found.videos) == {"1", "3"}
 
 
 def test_a_lake_in_an_object_store_gets_none() -> None:

@@ -1,7 +1,7 @@
 """Figures of looking at jobs and of stopping them, while two scans run.
 
-`python -m benchmarks.speed.polls [--seconds 15] [--rate 200]`. Polls are sent at a fixed rate
-whatever the answers take, so a slow answer delays no other; the times include the client.
+`python -m benchmarks.speed.service.polls [--seconds 15] [--rate 200]`. Polls are sent at a fixed
+rate whatever the answers take, so a slow answer delays no other; the times include the client.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """Figures of repeated reads: the whole service, answering from memory, beside a bare route.
 
-`python -m benchmarks.speed.cached_reads [--seconds 3] [--rounds 5]`. Both serve the same bytes
-under the same server configuration, each alone on one core while the client has the other; they
-take turns, so that what else the machine does falls on both. The ratio is taken of requests per
-second of the server's own processor time, which no neighbour can slow down, and told beside that of
-the clock.
+`python -m benchmarks.speed.service.cached_reads [--seconds 3] [--rounds 5]`. Both serve the same
+bytes under the same server configuration, each alone on one core while the client has the other;
+they take turns, so that what else the machine does falls on both. The ratio is taken of requests
+per second of the server's own processor time, which no neighbour can slow down, and told beside
+that of the clock.
 """
 
 import argparse
@@ -94,7 +94,7 @@ class Server:
 @contextmanager
 def _serving(which: str) -> Iterator[Server]:
     port = find_port()
-    command = [sys.executable, "-m", "benchmarks.speed.cached_reads", "--serve", which]
+    command = [sys.executable, "-m", "benchmarks.speed.service.cached_reads", "--serve", which]
     with subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL) as process:
         try:
             yield Server(psutil.Process(process.pid), port)

@@ -1,11 +1,11 @@
 """Twelve weeks of daily scans of 200 tracks, written straight into the lake, maintained every week.
 
-`python -m benchmarks.speed.twelve_weeks [--weeks N] [--tracks N] [--commit-days N] [--lake FOLDER]`
-runs this part alone. `make bench` does it for fewer tracks and in larger commits; the weeks, and so
-the observations of one work, are the same. What a scan leaves behind is counted as the scans of the
-stand-in platform leave it; bodies and results of jobs are not written, because they go again after
-90 and 30 days: their size is told beside what stays. How large a year is, is calculated from these
-figures and shown as a formula.
+`python -m benchmarks.speed.lake.twelve_weeks [--weeks N] [--tracks N] [--commit-days N] [--lake
+FOLDER]` runs this part alone. `make bench` does it for fewer tracks and in larger commits; the
+weeks, and so the observations of one work, are the same. What a scan leaves behind is counted as
+the scans of the stand-in platform leave it; bodies and results of jobs are not written, because
+they go again after 90 and 30 days: their size is told beside what stays. How large a year is, is
+calculated from these figures and shown as a formula.
 """
 
 import argparse
@@ -24,8 +24,9 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from api.cli.processes.child_processes import ChildProcessGroup
-from benchmarks.speed.large_lake import _append, write_chart
-from benchmarks.speed.reads import (
+from benchmarks.speed.lake.large_lake import _append, write_chart
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
+from benchmarks.speed.service.reads import (
     CHART,
     CHART_AIM,
     MUSIC,
@@ -38,7 +39,6 @@ from benchmarks.speed.reads import (
     _times,
     _year,
 )
-from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from warehouse.home.folder import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake

@@ -1,12 +1,12 @@
 """What upkeep does for look-ups: a large lake of observations, and a week of small commits.
 
-`python -m benchmarks.speed.maintenance [--observations N] [--commits N] [--far] [--lake FOLDER]`
-runs this part alone, with five million observations and forty commits a day to each table; `make
-bench` takes the lake of its reads, and fewer commits. A FOLDER that is there already is copied,
-never changed; `--far` says that the works of its lists lie far apart, as `reads` writes them. Three
-lakes of the same rows are asked in turn, so that a busy machine slows all of them alike: one that
-was left to the worker for a week, one that was maintained as the schedule does, one that was
-written anew from the first row to the last.
+`python -m benchmarks.speed.lake.maintenance [--observations N] [--commits N] [--far] [--lake
+FOLDER]` runs this part alone, with five million observations and forty commits a day to each table;
+`make bench` takes the lake of its reads, and fewer commits. A FOLDER that is there already is
+copied, never changed; `--far` says that the works of its lists lie far apart, as `reads` writes
+them. Three lakes of the same rows are asked in turn, so that a busy machine slows all of them
+alike: one that was left to the worker for a week, one that was maintained as the schedule does, one
+that was written anew from the first row to the last.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from typing import Any
 import duckdb
 from deltalake import DeltaTable
 
-from benchmarks.speed.large_lake import (
+from benchmarks.speed.lake.large_lake import (
     _ROWS,
     FAR,
     NEAR,

@@ -1,8 +1,8 @@
 """Years of the chart: what a back-fill costs, what a second one does, how a year is answered.
 
-`python -m benchmarks.speed.chart_history [--years 5]` runs this part alone; `make bench` takes
-three. Against the stand-in platform, whose politeness delay is off: at five requests a second, as
-with the real chart, the requests for five years alone would take six minutes.
+`python -m benchmarks.speed.service.chart_history [--years 5]` runs this part alone; `make bench`
+takes three. Against the stand-in platform, whose politeness delay is off: at five requests a
+second, as with the real chart, the requests for five years alone would take six minutes.
 """
 
 import argparse

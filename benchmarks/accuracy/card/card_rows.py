@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.accuracy.clips import FAMILIES
+from benchmarks.accuracy.sounds.clips import FAMILIES
 
 type Document = dict[str, Any]
 type Rows = list[tuple[str, ...]]
