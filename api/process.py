@@ -32,19 +32,16 @@ from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
-from pipelines.captures.tracing import start_tracing
+from pipelines.captures.recording import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from warehouse.control import ControlStore, job_claims, jobs
-from warehouse.control.captures import generations
-from warehouse.control.hosts import budgets, circuits, robots
+from warehouse.control import ControlStore, captures, hosts, jobs
 from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.cache_files import open_excerpts, open_pictures
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_excerpts, open_home, open_pictures
 from warehouse.queries import results, surface_health
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row
@@ -142,7 +139,7 @@ def _build_services(
 
     # A capture of this process invalidates cached responses at once. Those of other processes are
     # noticed by their counters; then the engine has to see the new files, too.
-    changes = EntityChanges(partial(generations.read, control), see=engine.refresh)
+    changes = EntityChanges(partial(captures.read_generations, control), see=engine.refresh)
     control.on_generations_change = changes.mark_changed
 
     def read_all_annotations(comparison_id: str | None) -> list[Row]:
@@ -197,7 +194,7 @@ def _build_health(
     """Build what reports the state of this process, its stores and the platform."""
 
     def live_workers() -> Sequence[str]:
-        return job_claims.live_workers(control, settings.worker_lost_after_s)
+        return jobs.live_workers(control, settings.worker_lost_after_s)
 
     # The probes of the stores read something small and discard it.
     def probe_control() -> None:
@@ -210,8 +207,8 @@ def _build_health(
     platform = PlatformHealth(
         latest=partial(surface_health.read_latest_health, engine),
         last_worked=partial(surface_health.read_last_worked, engine),
-        circuits=partial(circuits.read_all, control),
-        robots=partial(robots.decisions, control),
+        circuits=partial(hosts.read_circuits, control),
+        robots=partial(hosts.robots_decisions, control),
         is_demo=is_demo,
     )
     probes: dict[str, Callable[[], str | None]] = {
@@ -224,7 +221,7 @@ def _build_health(
         jobs=partial(jobs.counts, control),
         queue_age_s=partial(jobs.queue_age_s, control),
         workers=lambda: len(live_workers()),
-        upstream_requests=partial(budgets.spent_today, control),
+        upstream_requests=partial(hosts.spent_today, control),
         surfaces=platform.states,
     )
     return Readiness(probes, platform), Metrics(store_metrics)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine

@@ -8,7 +8,7 @@ import typer
 from pipelines.settings import Settings
 from sandbox.server.app import SandboxOptions, serve
 from sandbox.server.switches import MODES, switch_help, switches_of
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 
 def sandbox(

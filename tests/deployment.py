@@ -27,11 +27,10 @@ from api.cli.processes.child_processes import (
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import ControlStore, job_claims, jobs, open_control
-from warehouse.control.hosts import circuits, surface_answers
+from warehouse.control import ControlStore, hosts, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.jobs import Job
 
@@ -173,17 +172,13 @@ class Deployment:
     def settle(self) -> None:
         """No fault in force or remembered; a worker at work, if one was started and is gone."""
         LOCAL.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
-        for one in circuits.read_all(self.control):
-            circuits.note_success(
-                self.control, one.host, one.surface, is_probe=True, with_data=True
-            )
-        for host, surface in surface_answers.read_recent(self.control, max_age_s=HOUR_S):
-            surface_answers.note(
-                self.control, host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S
-            )
+        for one in hosts.read_circuits(self.control):
+            hosts.note_success(self.control, one.host, one.surface, is_probe=True, with_data=True)
+        for host, surface in hosts.recent_answers(self.control, max_age_s=HOUR_S):
+            hosts.note_answer(self.control, host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S)
         if self.worker is not None and self.worker.exit_code() is not None:
             self.start_worker()
-        self.wait(lambda: self.worker is None or job_claims.live_workers(self.control, HOUR_S))
+        self.wait(lambda: self.worker is None or jobs.live_workers(self.control, HOUR_S))
 
     def pronounce_worker_dead(self) -> None:
         """Put its last word, and that of its scans, an hour back: so long nobody waits for it."""
@@ -191,8 +186,8 @@ class Deployment:
         with closing(
             open_control(self.control_url, world="sandbox", clock=lambda: time.time() - HOUR_S)
         ) as past:
-            for worker_id in job_claims.live_workers(self.control, HOUR_S):
-                job_claims.beat(past, worker_id, running)
+            for worker_id in jobs.live_workers(self.control, HOUR_S):
+                jobs.beat(past, worker_id, running)
 
     def hold(self, surface: str, *, after: int) -> Callable[[], bool]:
         """Let the platform answer so many requests of a surface, and leave the next unanswered.

@@ -16,8 +16,8 @@ import pytest
 
 from tests.shared_files import SharedFolder
 from warehouse.lake import store
-from warehouse.lake.opened_tables import NOTE, are_noted, note
 from warehouse.lake.schema_evolution import open_table
+from warehouse.lake.store import OPENED_NOTE, are_opened, note_opened
 from warehouse.lake.video_index import VIDEOS_TABLE
 from warehouse.tables import TABLES, Table
 
@@ -36,12 +36,12 @@ class EmptyTables:
         self._sources: dict[tuple[str, str], Path] = {}
 
     def are_noted(self, root: str, tables: Sequence[Table], *, world: str) -> bool:
-        if not Path(root, NOTE).exists() and all(CONTRACTS.get(x.name) is x for x in tables):
+        if not Path(root, OPENED_NOTE).exists() and all(CONTRACTS.get(x.name) is x for x in tables):
             for table in tables:
                 with suppress(FileExistsError):  # it is there, or another process was faster
                     self._put(Path(root, table.folder, FIRST_ENTRY), table, world)
-            note(root, tables, world=world)
-        return are_noted(root, tables, world=world)
+            note_opened(root, tables, world=world)
+        return are_opened(root, tables, world=world)
 
     def _put(self, target: Path, table: Table, world: str) -> None:
         """Put the first entry there whole or not at all, and never beside a log.
@@ -76,11 +76,11 @@ class EmptyTables:
 @pytest.fixture(scope="session", autouse=True)
 def _tables_are_copied(shared_folder: SharedFolder) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "are_noted", EmptyTables(shared_folder).are_noted)
+        patch.setattr(store, "are_opened", EmptyTables(shared_folder).are_noted)
         yield
 
 
 @pytest.fixture
 def tables_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tables of this test be created as they are for users."""
-    monkeypatch.setattr(store, "are_noted", are_noted)
+    monkeypatch.setattr(store, "are_opened", are_opened)

@@ -20,7 +20,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanJob, ScanService
 from pipelines.settings import Settings
-from warehouse.control import job_claims
+from warehouse.control.jobs import live_workers
 from warehouse.records.values import Document
 
 MAX_LISTED = 500
@@ -94,7 +94,7 @@ def open_local_job_client(settings: ApiSettings) -> Iterator[LocalJobClient]:
 def has_live_worker(settings: Settings) -> bool:
     """Return True if a worker of the chosen profile has sent a recent heartbeat."""
     with open_control_of(settings, open_chosen_home(settings)) as control:
-        return bool(job_claims.live_workers(control, settings.worker_lost_after_s))
+        return bool(live_workers(control, settings.worker_lost_after_s))
 
 
 def reports_dir(settings: Settings) -> Path:

@@ -3,15 +3,12 @@
 Names, defaults, limits and help texts of parameters therefore exist only once.
 """
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
-from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS, Parameter
+from pipelines.parameters.scan import Parameter
 
 LANGUAGES = ("en", "zh")
 """Languages of a written page."""
@@ -52,18 +49,7 @@ SandboxSize = Annotated[
     float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
 ]
 
-_KEYWORDS = "search_keywords"
-_PANEL = "Parameters"
-_KeywordsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--search-keywords",
-        help=f"Comma-separated song titles to search for, at most {MAX_SEARCH_KEYWORDS}. "
-        "Default: the music title.",
-        rich_help_panel=_PANEL,
-        show_default=False,
-    ),
-]
+PARAMETERS_PANEL = "Parameters"
 
 
 def parameter_option(parameter: Parameter) -> Any:  # as `typer.Option`, which it calls
@@ -83,80 +69,11 @@ def parameter_option(parameter: Parameter) -> Any:  # as `typer.Option`, which i
         min=parameter.minimum,
         max=parameter.maximum,
         help=f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}. Default: {default}.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PARAMETERS_PANEL,
         show_default=False,
     )
 
 
-def with_parameter_options[Command: Callable[..., None]](
-    parameters: Iterable[Parameter], *, has_keywords: bool = False
-) -> Callable[[Command], Command]:
-    """Give a command one option per parameter in place of its `**options`.
-
-    Written out, the 15 options of a scan would stand in three commands besides their table. The
-    command stays the function that it is; only the signature that Typer reads is longer.
-
-    Args:
-        parameters: The parameters, for example `PARAMETERS` of a scan.
-        has_keywords: Add `--search-keywords`, the parameter of a scan that is a list.
-    """
-    # Built once per command, when its module is imported.
-    annotations: dict[str, object] = {}
-    for parameter in parameters:
-        kind = parameter.kind
-        if parameter.choices:  # Typer offers the members of an enumeration as choices
-            members = [(choice, choice) for choice in parameter.choices]
-            kind = cast("type", StrEnum(parameter.name, members))
-        annotations[parameter.name] = Annotated[kind | None, parameter_option(parameter)]
-    if has_keywords:
-        annotations[_KEYWORDS] = _KeywordsOption
-
-    def extend(command: Command) -> Command:
-        own = [
-            parameter
-            for parameter in inspect.signature(command).parameters.values()
-            if parameter.kind is not parameter.VAR_KEYWORD
-        ]
-        command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect reads it
-            [
-                *own,
-                *(
-                    inspect.Parameter(
-                        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
-                    )
-                    for name, annotation in annotations.items()
-                ),
-            ]
-        )
-        return command
-
-    return extend
-
-
-def given_parameters(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options that were given as plain values; keywords as a list.
-
-    Raises:
-        typer.BadParameter: There are too many keywords.
-    """
-    parameters: dict[str, object] = {}
-    for name, value in options.items():
-        if name == _KEYWORDS and isinstance(value, str):
-            titles = value.replace("\uff0c", ",").split(",")  # Chinese commas, too
-            keywords = [title.strip() for title in titles if title.strip()]
-            if len(keywords) > MAX_SEARCH_KEYWORDS:
-                raise typer.BadParameter(
-                    f"at most {MAX_SEARCH_KEYWORDS} keywords", param_hint=_KEYWORDS
-                )
-            parameters[name] = keywords
-        elif value is not None:
-            parameters[name] = value.value if isinstance(value, StrEnum) else value
-    return parameters
-
-
-def client_arguments(options: Mapping[str, object]) -> dict[str, Any]:
-    """Return the options that were given as arguments of the client, which checks their types."""
-    arguments = given_parameters(options)
-    if _KEYWORDS in arguments:
-        arguments["keywords"] = arguments.pop(_KEYWORDS)
-    return arguments
+def given_parameters(**options: object) -> dict[str, Any]:
+    """Return the options that were given; the service applies the defaults of the others."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -8,8 +8,14 @@ from .answers import (
     AnnotationVerdict,
     ChartLinkDecision,
     JobStatus,
+    RelatedOptions,
+    ScanOptions,
     SeriesKind,
     SortBy,
+    WatchEntryGiven,
+    WatchlistChanges,
+    WatchlistOptions,
+    WatchThresholdsGiven,
 )
 from .awaiting.client import AsyncClient
 from .blocking.client import Client
@@ -28,14 +34,6 @@ from .errors import (
     UnavailableError,
     UnsupportedError,
     WaitTimeoutError,
-)
-from .operations import (
-    RelatedOptions,
-    ScanOptions,
-    WatchEntryGiven,
-    WatchlistChanges,
-    WatchlistOptions,
-    WatchThresholdsGiven,
 )
 from .request import ApiRequest
 from .responses import ApiResponse

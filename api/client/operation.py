@@ -67,18 +67,20 @@ class Operation[**P, Data]:
         self.number = traits.get("number")
         self.id = traits.get("id", path.rpartition("/")[2])
         self.data_type: str = declared.__annotations__["return"]
+        self.declared = declared
         self._traits = traits
-        self._declared = declared
-        parameters = list(signature(declared).parameters.values())[1:]
-        self.signature = signature(declared).replace(parameters=parameters)
+        self._signature = signature(declared)
         self._options = [
-            parameter.name for parameter in parameters if parameter.kind is Parameter.VAR_KEYWORD
+            parameter.name
+            for parameter in self._signature.parameters.values()
+            if parameter.kind is Parameter.VAR_KEYWORD
         ]
         self.__doc__ = declared.__doc__
 
     def request(self, *args: P.args, **kwargs: P.kwargs) -> ApiRequest[Data]:
         """Build the request of a call."""
-        arguments = self.signature.bind(*args, **kwargs).arguments
+        arguments = self._signature.bind(None, *args, **kwargs).arguments
+        del arguments["self"]  # None: a request can be built without a client
         options = [arguments.pop(name) for name in self._options if name in arguments]
         in_path = {
             name: quote(str(value), safe="")
@@ -117,8 +119,8 @@ class Operation[**P, Data]:
         if client is None:
             return self
 
-        # `wraps` keeps name, docstring and signature of the declaration for `help`.
-        @wraps(self._declared)
+        # `help` and editors show the declaration: its name, arguments and docstring.
+        @wraps(self.declared)
         def call(
             sender: AsyncRequestSender | RequestSender, *args: P.args, **kwargs: P.kwargs
         ) -> object:

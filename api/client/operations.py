@@ -10,7 +10,7 @@ reference come from here; commands and assistant tools call the methods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from .connection import JOB_TIMEOUT_S
 from .operation import Operation, operation
@@ -39,74 +39,6 @@ CATALOGS = f"{OWN}/catalogs"
 PAIR = f"{OWN}/comparisons/{{comparison_id}}"
 JOB_EVENTS = f"{OWN}/jobs/{{job_id}}/events"
 TRACK_NAMES = {"music": "music_id", "keywords": "search_keywords"}
-
-
-class RelatedOptions(TypedDict, total=False):
-    """Parameters of a discovery; omitted ones use the default of the service."""
-
-    author_limit: int
-    candidate_limit: int
-    match_threshold: float
-    verify_audio: bool
-    viral_threshold: int
-
-
-class ScanOptions(TypedDict, total=False):
-    """Parameters of a scan; omitted ones use the default of the service."""
-
-    candidate_limit: int
-    count: int
-    sort_by: SortBy
-    viral_threshold: int
-    viral_only: bool
-    search_enabled: bool
-    search_candidate_limit: int
-    search_batch_target: int
-    search_page_limit: int
-    search_request_budget: int
-    verify_audio: bool
-    match_threshold: float
-    account_profile_limit: int
-    refresh: bool
-
-
-class WatchEntryGiven(TypedDict):
-    """An entry: its kind, and its id or a link."""
-
-    kind: Literal["track", "account", "hashtag"]
-    input: str
-
-
-class WatchThresholdsGiven(TypedDict, total=False):
-    """Smallest changes that a digest reports; None: never. Omitted ones use the default."""
-
-    velocity: float | None
-    rank_change: int | None
-    new_music_id: bool
-
-
-class WatchlistOptions(TypedDict, total=False):
-    """Optional fields of a new watchlist."""
-
-    thresholds: WatchThresholdsGiven
-    parameters: ScanOptions
-    enabled: bool
-
-
-class WatchlistChanges(WatchlistOptions, total=False):
-    """Changes to a watchlist; omitted fields stay unchanged."""
-
-    every: str
-    entries: Sequence[WatchEntryGiven]
-
-
-class CatalogOptions(TypedDict, total=False):
-    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means no limit."""
-
-    fresh_days: float
-    tracks_per_day: int
-    requests_per_day: int
-    candidate_limit: int
 
 
 class Operations:
@@ -149,13 +81,17 @@ class Operations:
         timeout_s=JOB_TIMEOUT_S,
     )
     def hot_videos(
-        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[answers.ScanOptions]
     ) -> answers.HotVideosData:
         """Return the stored ranking of a track, or the job that creates it (status 202)."""
 
     @operation("POST", f"{APP}/fetch_music_hot_videos_batch", number=6, sent_as=TRACK_NAMES)
     def hot_videos_batch(
-        self, inputs: Sequence[str], *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+        self,
+        inputs: Sequence[str],
+        *,
+        keywords: Sequence[str] = (),
+        **options: Unpack[answers.ScanOptions],
     ) -> answers.BatchData:
         """Return the result, the job or the error of each of up to ten tracks.
 
@@ -164,13 +100,13 @@ class Operations:
 
     @operation("POST", JOBS, number=7, sent_as={**TRACK_NAMES, "music": "input"})
     def create_job(
-        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+        self, music: str, *, keywords: Sequence[str] = (), **options: Unpack[answers.ScanOptions]
     ) -> answers.JobData:
         """Start a scan of a track (202), or return a stored result (200)."""
 
     @operation("POST", JOBS, sent_as=TRACK_NAMES, always={"search_only": True})
     def create_search_job(
-        self, keyword: str, *, keywords: Sequence[str] = (), **options: Unpack[ScanOptions]
+        self, keyword: str, *, keywords: Sequence[str] = (), **options: Unpack[answers.ScanOptions]
     ) -> answers.JobData:
         """Start a search by the name of a song. It confirms nothing."""
 
@@ -190,7 +126,7 @@ class Operations:
         timeout_s=JOB_TIMEOUT_S,
     )
     def related_videos(
-        self, music: str, **options: Unpack[RelatedOptions]
+        self, music: str, **options: Unpack[answers.RelatedOptions]
     ) -> answers.RelatedVideosData:
         """Return videos related to a track, and the outcome of every candidate. Slow."""
 
@@ -291,8 +227,8 @@ class Operations:
         name: str,
         *,
         every: str,
-        entries: Sequence[WatchEntryGiven],
-        **options: Unpack[WatchlistOptions],
+        entries: Sequence[answers.WatchEntryGiven],
+        **options: Unpack[answers.WatchlistOptions],
     ) -> answers.WatchlistData:
         """Create a watchlist. It first runs at the next time of its schedule."""
 
@@ -302,7 +238,7 @@ class Operations:
 
     @operation("PATCH", f"{LISTS}/{{name}}")
     def change_watchlist(
-        self, name: str, **changes: Unpack[WatchlistChanges]
+        self, name: str, **changes: Unpack[answers.WatchlistChanges]
     ) -> answers.WatchlistData:
         """Change a watchlist; a new schedule starts now."""
 
@@ -354,7 +290,7 @@ class Operations:
         rows: Sequence[Mapping[str, str]] = (),
         first_line: int = 1,
         dry_run: bool = False,
-        **options: Unpack[CatalogOptions],
+        **options: Unpack[answers.CatalogOptions],
     ) -> answers.CatalogImportData:
         """Add tracks, or update them; each line that is not imported is named."""
 

@@ -10,6 +10,7 @@ from typing import get_args
 
 import unasync
 
+from api.generate.argument_types import render_arguments
 from api.params.annotations import ANNOTATION_VERDICTS
 from pipelines.parameters.scan import SORT_ORDERS
 from pipelines.reads.series import SeriesKind
@@ -44,6 +45,7 @@ _HEAD = '''\
 Unknown values are None. Ids are text. A name that ends in `Data` is the `data` of a response.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
 '''
@@ -58,6 +60,7 @@ def main(to: Path = CLIENT) -> None:
     head = _HEAD + "".join(
         f"{name} = Literal{list(values)}\n" for name, values in ENUMERATIONS.items()
     )
+    head += render_arguments()
     # The types, in two steps: the service describes itself with the client loaded.
     before = types.read_text(encoding="utf-8") if types.exists() else ""
     if not before.startswith(head):  # the service, which describes itself, loads the client

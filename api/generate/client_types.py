@@ -4,11 +4,11 @@ Only schemas reachable from the `data` of the client's operations.
 """
 
 from api.client.operations import OPERATIONS
+from api.generate.argument_types import to_type
 from api.openapi.reference import OpenApiDocument
 
 type JsonSchema = OpenApiDocument
 
-_TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _REF = "#/components/schemas/"
 
 
@@ -37,17 +37,17 @@ def render_types(document: JsonSchema) -> str:
     for name in sorted(reached):
         schema = schemas[name]
         if "properties" not in schema:  # an alias that the description names: an enumeration
-            declarations.append(f"type {name} = {_type(schema)}")
+            declarations.append(f"type {name} = {to_type(schema)}")
             continue
         # The functional form, because a field may have the name of a keyword.
         lines = [f'{name} = TypedDict("{name}", {{']
         for field, field_schema in schema["properties"].items():
-            field_type = _type(field_schema)
+            field_type = to_type(field_schema)
             if field not in schema["required"]:
                 field_type = f"NotRequired[{field_type}]"
             lines.append(f'    "{field}": {field_type!r},')
         declarations.append("\n".join([*lines, "})"]))
-    declarations += [f"type {name} = {_type(schema)}" for name, schema in data_types.items()]
+    declarations += [f"type {name} = {to_type(schema)}" for name, schema in data_types.items()]
     return "".join(f"\n{declaration}\n" for declaration in declarations)
 
 
@@ -63,23 +63,6 @@ def _collect(schema: JsonSchema, schemas: JsonSchema, reached: dict[str, None]) 
     for part in parts:
         if isinstance(part, dict):  # `additionalProperties` may be a boolean
             _collect(part, schemas, reached)
-
-
-def _type(schema: JsonSchema) -> str:
-    """Return a schema as a type, for example `list[VideoDocument]` or `int | None`."""
-    if "$ref" in schema:
-        return _name(schema)
-    if "anyOf" in schema:
-        kinds = dict.fromkeys(_type(part) for part in schema["anyOf"])
-        return " | ".join(kinds) or "dict[str, object]"
-    if "enum" in schema or "const" in schema:
-        return f"Literal{schema.get('enum', [schema.get('const')])}"
-    if schema.get("type") == "array":
-        return f"list[{_type(schema.get('items', {}))}]"
-    if schema.get("type") == "object":
-        more = schema.get("additionalProperties")
-        return f"dict[str, {_type(more if isinstance(more, dict) else {})}]"
-    return _TYPES.get(str(schema.get("type")), "object")
 
 
 def _name(schema: JsonSchema) -> str:

@@ -11,6 +11,7 @@ from api.generate.reference_tables import render_chinese, render_english, render
 from api.openapi.reference import OpenApiDocument
 from api.routes.dependencies import Services
 from api.server.health import Readiness
+from pipelines.documents.messages import FIGURES, figure_heading
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,8 +43,24 @@ def derived_files() -> dict[Path, str]:
     texts[name] = f"{before}{begin}\n{render_overview(document)}\n{end}{after}"
     # The diagrams
     texts["docs/pictures/packages.svg"] = draw_packages(ROOT)
+    texts["api/console/app/messages/figures.js"] = render_console_figures()
     texts["docs/pictures/scan.svg"] = draw_graph(read_scan_graph(), "The assets of a scan.")
     return {ROOT / name: text for name, text in texts.items()}
+
+
+def render_console_figures() -> str:
+    """Return the messages of the console for the labels of counts."""
+    lines = [
+        "// Labels of counts. English, then Chinese. Written by `make docs` from FIGURES of",
+        "// pipelines/documents/messages.py.",
+        'import { addMessages } from "../i18n.js";',
+        "",
+        "addMessages({",
+    ]
+    for name in FIGURES:
+        heading = figure_heading(name)
+        lines.append(f'  "stat.{name}": ["{heading.en}", "{heading.zh}"],')
+    return "\n".join([*lines, "});", ""])
 
 
 def read_scan_graph() -> dict[str, list[str]]:

@@ -11,11 +11,15 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
+from pydantic.fields import FieldInfo
 
 from api.client import ApiResponse, AsyncClient, SortBy
 from api.client.errors import ClientError, ServiceError
 from api.mcp.coverage import coverage_of, shorten_result
 from api.settings import SERVICE_VERSION
+from pipelines.charts.rules.history import FIRST_DAY
+from pipelines.parameters import lists
+from pipelines.parameters.scan import BY_NAME, Parameter
 
 INSTRUCTIONS = """\
 Sametrack reads public short-video data as any guest sees it and finds, by audio matching, the
@@ -29,6 +33,12 @@ SCANS_DISABLED = (
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _STARTS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
 
+_POSTS = lists.POSTS_PARAMETERS["count"]
+_DAYS = lists.METRICS_PARAMETERS["days"]
+_MUSIC_PAGE = lists.MUSIC_LIST_PARAMETERS["count"]
+_HASHTAG_PAGE = lists.HASHTAG_LIST_PARAMETERS["count"]
+_RANKED, _ORDER = BY_NAME["count"], BY_NAME["sort_by"]
+
 ToolResult = dict[str, object]  # not a `type` alias: the protocol package evaluates the annotation
 UserInput = Annotated[str, Field(description="sec_user_id, @handle, or a profile link")]
 MusicId = Annotated[str, Field(description="music id, 5 to 30 digits")]
@@ -37,6 +47,11 @@ Cursor = Annotated[
 ]
 JobId = Annotated[str, Field(description="job_id of a scan")]
 Top = Annotated[int, Field(ge=1, le=100, description="how many videos and accounts to return")]
+
+
+def _limits(parameter: Parameter) -> FieldInfo:
+    field: FieldInfo = Field(ge=parameter.minimum, le=parameter.maximum)
+    return field
 
 
 class Tools:
@@ -53,7 +68,7 @@ class Tools:
         self,
         user: UserInput,
         max_cursor: Cursor = 0,
-        count: Annotated[int, Field(ge=1, le=20)] = 20,
+        count: Annotated[int, _limits(_POSTS)] = _POSTS.default,
         order: Literal["newest", "hottest"] = "newest",
     ) -> ToolResult:
         """Videos of an account with their four counts, one page at a time."""
@@ -67,7 +82,7 @@ class Tools:
         )
 
     async def metrics(
-        self, user: UserInput, days: Annotated[int, Field(ge=1, le=365)] = 10
+        self, user: UserInput, days: Annotated[int, _limits(_DAYS)] = _DAYS.default
     ) -> ToolResult:
         """Followers, likes, and the average and most liked video of an account's last days."""
         return await _tool_result(self._client.user_metrics(await self._id_of(user), days=days))
@@ -76,7 +91,7 @@ class Tools:
         self,
         music_id: MusicId,
         cursor: Cursor = 0,
-        count: Annotated[int, Field(ge=1, le=20)] = 10,
+        count: Annotated[int, _limits(_MUSIC_PAGE)] = _MUSIC_PAGE.default,
         refresh: Annotated[
             bool, Field(description="read the platform again before answering")
         ] = False,
@@ -90,7 +105,7 @@ class Tools:
         self,
         ch_id: Annotated[str, Field(description="hashtag id, 5 to 30 digits")],
         cursor: Cursor = 0,
-        count: Annotated[int, Field(ge=1, le=15)] = 10,
+        count: Annotated[int, _limits(_HASHTAG_PAGE)] = _HASHTAG_PAGE.default,
         refresh: Annotated[
             bool, Field(description="read the platform again before answering")
         ] = False,
@@ -108,7 +123,7 @@ class Tools:
 
     async def chart_history(
         self,
-        start_date: Annotated[str, Field(description="YYYY-MM-DD, not before 2021-01-01")],
+        start_date: Annotated[str, Field(description=f"YYYY-MM-DD, not before {FIRST_DAY}")],
         end_date: Annotated[str, Field(description="YYYY-MM-DD")],
     ) -> ToolResult:
         """First 20 songs of one chart issue for every 10 days of a date range."""
@@ -133,8 +148,8 @@ class Tools:
     async def start_scan(
         self,
         track: Annotated[str, Field(description="music id, link to a track, or link to a video")],
-        count: Annotated[int, Field(ge=1, le=500)] = 30,
-        sort_by: SortBy = "hot_score",
+        count: Annotated[int, _limits(_RANKED)] = _RANKED.default,
+        sort_by: SortBy = _ORDER.default,
     ) -> ToolResult:
         """Start a scan of a track, or return the job of a stored result; then call job_status."""
         created = self._client.create_job(track, count=count, sort_by=sort_by)

@@ -184,23 +184,10 @@ PHRASES_ZH: Mapping[str, str] = {
         "音乐 ID、音乐链接或视频链接的数组；"
         "音乐服务的歌单、专辑或歌手链接代表其中的歌曲；逐首独立处理"
     ),
-    "alias of `music_id`": "`music_id` 的别名",
-    "alias of `input`": "`input` 的别名",
-    "song titles to search for, at most 8; default: the title of the track; comma-separated": (
-        "搜索用歌名，最多 8 个，以逗号分隔；默认为音乐标题"
-    ),
-    "song titles to search for, at most 8; default: the title of the track; an array, or text "
-    "with commas": "搜索用歌名，最多 8 个，数组或以逗号分隔的文本；默认为音乐标题",
-    "song name, used with `search_only`": "歌名，与 `search_only` 一起使用",
-    "search by keyword only, without a track": "仅按关键词搜索，不指定音乐",
     "id of a collection job": "采集任务 ID",
     "id of the last event received": "最后收到的事件 ID",
     "`evidence.comparison_id` of a result": "结果中的 `evidence.comparison_id`",
     "which of the two sounds": "两段声音中的哪一段",
-    "manual verdict: `same` or `not_the_same`": "人工判断：`same` 或 `not_the_same`",
-    "free text": "备注",
-    "maximum number of jobs, newest first": "返回最新任务的数量",
-    "only jobs with this status": "只返回该状态的任务",
     "search keyword": "搜索词",
     "accepted but unused": "接受但不使用",
     "same as `request_id`": "与 `request_id` 相同",

@@ -1,15 +1,14 @@
 """Bodies and queries of the catalogue operations.
 
-Types and sizes are declared here; `pipelines/catalog/rules/importing.py` says what a line means.
+Types and sizes are declared here; `pipelines/catalog/rules.py` says what a line means.
 """
 
 from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from api.params.scan import InputText, PrintableText, QueryModel, StrictModel
-from pipelines.catalog.rules.importing import ImportLine
-from pipelines.catalog.rules.planning import TrackState
+from api.params.scan import InputText, PrintableText, QueryModel, StrictModel, parameter_field
+from pipelines.catalog.rules import ImportLine, TrackState
 from pipelines.catalog.sources.tables import link_lines
 from warehouse.records.values import Document
 
@@ -21,9 +20,7 @@ _ROWS = (
     "names the track. 表格行，列名到文本；track、music_id 或 link 列为音乐"
 )
 _FIRST_LINE = "number of the first line, when a file is sent in parts. 首行行号"
-_FRESH = "days after which a result is due again. 结果过期天数"
 _PER_DAY = "a day (UTC); 0: no limit. 每日上限（UTC），0 为不限"
-_CANDIDATES = "candidates of each scan. 每次扫描的候选数"
 _DRY_RUN = "report the outcome without storing anything. 仅预览"
 
 
@@ -35,18 +32,16 @@ class CatalogImportBody(StrictModel):
         Field([], max_length=MAX_LINES, description=_ROWS)
     )
     first_line: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = Field(1, description=_FIRST_LINE)
-    fresh_days: Annotated[StrictInt | StrictFloat, Field(ge=0.01, le=3650)] | None = Field(
-        None, description=_FRESH
+    fresh_days: StrictInt | StrictFloat | None = Field(
+        None, ge=0.01, le=3650, description="days after which a result is due again. 结果过期天数"
     )
-    tracks_per_day: Annotated[StrictInt, Field(ge=0, le=10_000_000)] | None = Field(
-        None, description=f"scans {_PER_DAY}"
+    tracks_per_day: StrictInt | None = Field(
+        None, ge=0, le=10_000_000, description=f"scans {_PER_DAY}"
     )
-    requests_per_day: Annotated[StrictInt, Field(ge=0, le=1_000_000_000)] | None = Field(
-        None, description=f"requests {_PER_DAY}"
+    requests_per_day: StrictInt | None = Field(
+        None, ge=0, le=1_000_000_000, description=f"requests {_PER_DAY}"
     )
-    candidate_limit: Annotated[StrictInt, Field(ge=15, le=2000)] | None = Field(
-        None, description=_CANDIDATES
-    )
+    candidate_limit: StrictInt | None = parameter_field("candidate_limit", is_given=False)
     dry_run: StrictBool = Field(default=False, description=_DRY_RUN)
 
     @model_validator(mode="after")

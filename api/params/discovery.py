@@ -2,18 +2,25 @@
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from api.params.scan import InputText, QueryModel, parameter_field, single_input
+from api.params.scan import (
+    ALIAS_OF_MUSIC_ID,
+    InputText,
+    QueryModel,
+    parameter_field,
+    single_input,
+)
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
+from pipelines.parameters.scan import parameter_table
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
 
-DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
+DISCOVERY = parameter_table(*DISCOVERY_PARAMETERS)
 
 
 class DiscoveryQuery(QueryModel):
     """Query of `discover_music_related_videos`."""
 
     music_id: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
-    url: InputText | None = Field(None, description="alias of `music_id`")
+    url: InputText | None = Field(None, description=ALIAS_OF_MUSIC_ID)
     author_limit: StrictInt = parameter_field("author_limit", DISCOVERY)
     candidate_limit: StrictInt = parameter_field("candidate_limit", DISCOVERY)
     match_threshold: StrictFloat = parameter_field("match_threshold", DISCOVERY)

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
+from api.responses.languages import split_languages
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters import scan
 from warehouse.records.errors import InvalidParameterError
@@ -74,6 +75,7 @@ def parameter_field(
     """
     parameter = table[name]
     maximum = parameter.maximum
+    # A larger integer would not be the same number in every client.
     if parameter.kind is int and maximum is None:
         maximum = MAX_SAFE_INTEGER
     numeric = parameter.kind in {int, float}
@@ -83,6 +85,29 @@ def parameter_field(
         le=maximum if numeric else None,
         description=f"{parameter.meaning}. {parameter.meaning_zh}",
         json_schema_extra={"x-default-from": parameter.linked_to} if parameter.linked_to else None,
+    )
+
+
+def field_parameter(model: type[pydantic.BaseModel], name: str) -> scan.Parameter:
+    """Return a field of a model as a parameter, for a command option or a form of the console."""
+    field = model.model_fields[name]
+    meaning = split_languages(field.description)
+    limits = {
+        bound: getattr(limit, bound)
+        for limit in field.metadata
+        for bound in ("ge", "le")
+        if hasattr(limit, bound)
+    }
+    maximum = limits.get("le")
+    return scan.Parameter(
+        name=name,
+        kind=_kind(field.annotation),
+        default=field.default,
+        minimum=limits.get("ge"),
+        # It stands for "no limit"; see `parameter_field`.
+        maximum=None if maximum == MAX_SAFE_INTEGER else maximum,
+        meaning=meaning.en.rstrip("."),
+        meaning_zh=meaning.zh.rstrip("。"),
     )
 
 
@@ -191,7 +216,17 @@ KeywordList = Annotated[
     pydantic.Field(max_length=scan.MAX_SEARCH_KEYWORDS),
 ]
 _KEYWORDS = pydantic.TypeAdapter[list[str]](KeywordList)
-_KEYWORDS_MEANING = "song titles to search for, at most 8; default: the title of the track"
+_MOST = scan.MAX_SEARCH_KEYWORDS
+_TITLES = f"song titles to search for, at most {_MOST}; default: the title of the track"
+_TITLES_AS_TEXT = (
+    f"{_TITLES}; comma-separated. 搜索用歌名，最多 {_MOST} 个，以逗号分隔；默认为音乐标题"
+)
+_TITLES_AS_LIST = (
+    f"{_TITLES}; an array, or text with commas. "
+    f"搜索用歌名，最多 {_MOST} 个，数组或以逗号分隔的文本；默认为音乐标题"
+)
+ALIAS_OF_MUSIC_ID = "alias of `music_id`. `music_id` 的别名"
+_ALIAS_OF_INPUT = "alias of `input`. `input` 的别名"
 
 
 class HotVideosQuery(ScanFields, QueryModel):
@@ -199,14 +234,13 @@ class HotVideosQuery(ScanFields, QueryModel):
 
     music_id: InputText | None = pydantic.Field(None, description=f"{ACCEPTED_INPUT_HINT}")
 
-    url: InputText | None = pydantic.Field(None, description="alias of `music_id`")
-    search_keywords: InputText | None = pydantic.Field(
-        None, description=f"{_KEYWORDS_MEANING}; comma-separated"
-    )
+    url: InputText | None = pydantic.Field(None, description=ALIAS_OF_MUSIC_ID)
+    search_keywords: InputText | None = pydantic.Field(None, description=_TITLES_AS_TEXT)
 
     @pydantic.field_validator("search_keywords")
     @classmethod
     def _few_and_short(cls, value: str | None) -> str | None:
+        # Only checked here: `keywords` splits the text.
         _KEYWORDS.validate_python(value or [])
         return value
 
@@ -226,10 +260,11 @@ class ScanBody(ScanFields):
 
     search_keywords: Annotated[
         KeywordList,
-        pydantic.Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
+        pydantic.Field(description=_TITLES_AS_LIST),
+        # `KeywordList` splits text before it is validated, which its own schema does not say.
         pydantic.WithJsonSchema(
             {
-                "description": f"{_KEYWORDS_MEANING}; an array, or text with commas",
+                "description": _TITLES_AS_LIST,
                 "anyOf": [
                     {"type": "string", "maxLength": MAX_INPUT_LENGTH},
                     {
@@ -265,11 +300,13 @@ class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
     input: InputText | None = pydantic.Field(None, description=ACCEPTED_INPUT_HINT)
-    music_id: InputText | None = pydantic.Field(None, description="alias of `input`")
-    url: InputText | None = pydantic.Field(None, description="alias of `input`")
-    keyword: Keyword | None = pydantic.Field(None, description="song name, used with `search_only`")
+    music_id: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    url: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    keyword: Keyword | None = pydantic.Field(
+        None, description="song name, used with `search_only`. 歌名，与 `search_only` 一起使用"
+    )
     search_only: pydantic.StrictBool = pydantic.Field(
-        False, description="search by keyword only, without a track"
+        False, description="search by keyword only, without a track. 仅按关键词搜索，不指定音乐"
     )
 
     @property
@@ -305,10 +342,10 @@ class AnnotationBody(StrictModel):
     """Body of an annotation."""
 
     verdict: AnnotationVerdict = pydantic.Field(
-        description="manual verdict: `same` or `not_the_same`"
+        description="manual verdict: `same` or `not_the_same`. 人工判断：`same` 或 `not_the_same`"
     )
     note: Annotated[PrintableText, pydantic.Field(max_length=MAX_NOTE_LENGTH)] | None = (
-        pydantic.Field(None, description="free text")
+        pydantic.Field(None, description="free text. 备注")
     )
 
 
@@ -329,9 +366,11 @@ class JobListQuery(QueryModel):
     """Query of the list of jobs."""
 
     limit: pydantic.StrictInt = pydantic.Field(
-        50, ge=1, le=200, description="maximum number of jobs, newest first"
+        50, ge=1, le=200, description="maximum number of jobs, newest first. 返回最新任务的数量"
     )
-    status: JobStatus | None = pydantic.Field(None, description="only jobs with this status")
+    status: JobStatus | None = pydantic.Field(
+        None, description="only jobs with this status. 只返回该状态的任务"
+    )
 
 
 def single_input(**given: str | None) -> str:
@@ -345,6 +384,7 @@ def single_input(**given: str | None) -> str:
     values = {name: value for name, value in given.items() if value is not None}
     if not values:
         raise MissingParameterError(f"`{next(iter(given))}` is required", hint=ACCEPTED_INPUT_HINT)
+    # Two names with one value are no contradiction.
     if len(set(values.values())) > 1:
         raise InvalidParameterError(
             f"{' and '.join(f'`{name}`' for name in values)} have different values",

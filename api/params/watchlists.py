@@ -1,12 +1,12 @@
 """Bodies and queries of the watchlist operations.
 
-Types and size limits are declared here. `warehouse/records/watchlists.py` has the rules for names,
-schedules and inputs.
+Types, limits and meanings stand here once: API, files, options of the command and form of the
+console follow from them. `api/services/watchlists/service.py` checks what a plan means.
 """
 
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
 from api.params import scan
 from warehouse.records import watchlists
@@ -21,16 +21,15 @@ _NAME_MEANING = (
 WatchlistNameText = Annotated[
     StrictStr, Field(pattern=watchlists.NAME_PATTERN, description=_NAME_MEANING)
 ]
-_SCHEDULE = (
-    "how often, in UTC: `daily`, `every 6 hours`, `every monday at 08:00`, or a "
-    "cron expression of five fields. 执行频率（UTC）：英文短语或五段 cron 表达式"
-)
 ScheduleText = Annotated[
     scan.PrintableText,
     Field(
         min_length=1,
         max_length=MAX_EVERY_LENGTH,
-        description=_SCHEDULE,
+        description=(
+            "how often, in UTC: `daily`, `every 6 hours`, `every monday at 08:00`, or a cron "
+            "expression of five fields. 执行频率（UTC）：英文短语或五段 cron 表达式"
+        ),
         examples=["every 6 hours"],
     ),
 ]
@@ -50,36 +49,35 @@ class EntryBody(scan.StrictModel):
 class ThresholdsBody(scan.StrictModel):
     """Smallest changes that a digest reports; null disables a threshold."""
 
-    velocity: Annotated[StrictFloat, Field(ge=0, le=scan.MAX_SAFE_INTEGER)] | None = Field(
+    velocity: StrictFloat | None = Field(
         _DEFAULTS.velocity,
-        description="increase of a video's hot score per day. 作品热度日增量阈值",
+        ge=0,
+        le=scan.MAX_SAFE_INTEGER,
+        description="report videos that gain this much hot score a day. 作品热度日增量阈值",
     )
-    rank_change: Annotated[StrictInt, Field(ge=1, le=500)] | None = Field(
+    rank_change: StrictInt | None = Field(
         _DEFAULTS.rank_change,
-        description="rank change within the Top N. Top N 内名次变化阈值",
+        ge=1,
+        le=500,
+        description=(
+            "report videos that move this many ranks within the Top N. Top N 内名次变化阈值"
+        ),
     )
     new_music_id: StrictBool = Field(
         _DEFAULTS.new_music_id,
-        description="report a new music id with the same recording. 是否提示同一录音的新音乐 ID",
+        description="report new music ids with the same recording. 是否提示同一录音的新音乐 ID",
     )
 
 
 _MOST = watchlists.MAX_ENTRIES
-_ENTRIES = f"what to watch, 1 to {_MOST} entries. 监控条目，1 至 {_MOST} 个"
 EntryList = Annotated[
     list[EntryBody],
     Field(
         min_length=1,
         max_length=_MOST,
-        description=_ENTRIES,
+        description=f"what to watch, 1 to {_MOST} entries. 监控条目，1 至 {_MOST} 个",
     ),
 ]
-_PARAMETERS = (
-    "parameters for scans of its tracks, as for a collection job; `refresh` defaults to true. "
-    "音乐扫描参数，同采集任务；refresh 默认为 true"
-)
-_ENABLED = "whether it runs on schedule. 是否按计划执行"
-_THRESHOLDS = "smallest changes that a digest reports. 变化提示阈值"
 
 
 class WatchlistBody(scan.StrictModel):
@@ -88,45 +86,53 @@ class WatchlistBody(scan.StrictModel):
     name: WatchlistNameText
     every: ScheduleText
     entries: EntryList
-    thresholds: ThresholdsBody = Field(ThresholdsBody(), description=_THRESHOLDS)
-    # Shown as `{}`: the body of a scan would show `refresh` as false.
-    parameters: scan.ScanBody = Field(
-        default_factory=scan.ScanBody, description=_PARAMETERS, json_schema_extra={"default": {}}
+    thresholds: ThresholdsBody = Field(
+        ThresholdsBody(),
+        description="smallest changes that a digest reports. 变化提示阈值",
     )
-    enabled: StrictBool = Field(default=True, description=_ENABLED)
+    parameters: scan.ScanBody = Field(
+        default_factory=scan.ScanBody,
+        description=(
+            "parameters for scans of its tracks, as for a collection job; `refresh` defaults to "
+            "true. 音乐扫描参数，同采集任务；refresh 默认为 true"
+        ),
+        # Shown as `{}`: the body of a scan would show `refresh` as false.
+        json_schema_extra={"default": {}},
+    )
+    enabled: StrictBool = Field(
+        default=True, description="whether it runs on schedule. 是否按计划执行"
+    )
 
     def to_plan(self) -> watchlists.WatchlistPlan:
         """Return the plan. It stores only the given parameters, so that defaults may change."""
-        return watchlists.WatchlistPlan(
-            name=self.name,
-            every=self.every,
-            entries=tuple(
-                watchlists.WatchlistEntry(kind=one.kind, input=one.input) for one in self.entries
-            ),
-            thresholds=watchlists.DigestThresholds(**self.thresholds.model_dump()),
-            parameters=self.parameters.model_dump(exclude_unset=True),
-            enabled=self.enabled,
-        )
+        parameters = self.parameters.model_dump(exclude_unset=True)
+        return watchlists.parse_plan({**self.model_dump(), "parameters": parameters})
 
 
-class WatchlistChange(scan.StrictModel):
+_TYPES = get_type_hints(WatchlistBody, include_extras=True)
+# The fields of a new watchlist but its name, each of which may be omitted or null.
+_ChangedFields = create_model(  # type: ignore[call-overload]  # the names come from the model
+    "_ChangedFields",
+    __base__=scan.StrictModel,
+    **{
+        name: (_TYPES[name] | None, Field(None, description=field.description))
+        for name, field in WatchlistBody.model_fields.items()
+        if name != "name"
+    },
+)
+
+
+class WatchlistChange(_ChangedFields):
     """Body of `sametrack_watchlist_change`: given fields replace the stored ones."""
 
-    every: ScheduleText | None = Field(None, description=_SCHEDULE)
-    entries: EntryList | None = Field(None, description=_ENTRIES)
-    thresholds: ThresholdsBody | None = Field(None, description=_THRESHOLDS)
-    parameters: scan.ScanBody | None = Field(None, description=_PARAMETERS)
-    enabled: StrictBool | None = Field(None, description=_ENABLED)
-
     def to_fields(self) -> Document:
-        """Return the given fields in the form of `Plan.to_document`, of the thresholds those
-        given; null leaves a field unchanged.
+        """Return the given fields in the form of `WatchlistPlan.to_document`.
+
+        Of the thresholds only those given; a field that is null stays unchanged.
         """
-        given = self.model_dump(exclude_none=False, include=self.model_fields_set)
-        for name in ("thresholds", "parameters"):
-            if given.get(name) is not None:
-                given[name] = getattr(self, name).model_dump(exclude_unset=True)
-        return {name: value for name, value in given.items() if value is not None}
+        # Not `exclude_none`: a threshold that is None is switched off.
+        fields = self.model_dump(exclude_unset=True)
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 class WatchlistRunsQuery(scan.QueryModel):

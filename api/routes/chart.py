@@ -1,35 +1,45 @@
 """Endpoint 16: chart history."""
 
 import math
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from api.params.chart import ChartQuery
 from api.responses.envelope import conditional_response, record_parameters
-from api.routes.dependencies import ChartHistoryDep, DeadlineDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import ChartHistoryDep, DeadlineDep, check_query
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.responses import PARAMETER_ERRORS, PLATFORM_ERRORS, UPSTREAM_ERRORS
+from api.schemas.responses import (
+    PARAMETER_ERRORS,
+    PLATFORM_ERRORS,
+    UPSTREAM_ERRORS,
+    read_responses,
+)
 from api.server.middleware.response_cache import cache_response
 
-operations = OperationRoutes("Chart")
+router = APIRouter(tags=["Chart"], dependencies=[Depends(check_query)])
 
 
-@operations.read(
+@router.get(
     "/api/v1/music/chartsrc/top500/history",
-    "Chart history",
-    "One issue per node",
-    *PARAMETER_ERRORS,
-    "invalid_date_range",
-    *PLATFORM_ERRORS,
-    "chart_unavailable",
-    *UPSTREAM_ERRORS,
-    model=ChartHistoryDocument,
-    headers=("Retry-After",),
+    summary="Chart history",
+    responses=read_responses(
+        ChartHistoryDocument,
+        "One issue per node",
+        *PARAMETER_ERRORS,
+        "invalid_date_range",
+        *PLATFORM_ERRORS,
+        "chart_unavailable",
+        *UPSTREAM_ERRORS,
+        headers=("Retry-After",),
+    ),
 )
 async def history(
-    request: Request, query: ChartQuery, chart: ChartHistoryDep, deadline: DeadlineDep
+    request: Request,
+    query: Annotated[ChartQuery, Query()],
+    chart: ChartHistoryDep,
+    deadline: DeadlineDep,
 ) -> Response:
     """Return one issue per 10 days with its first 20 songs. 榜单历史：每 10 天一期，每期前 20 首.
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
+from fastapi.routing import APIRoute
 
 from api.responses.envelope import request_info
 from api.responses.errors import NotFoundError, UnknownParameterError
@@ -118,6 +119,20 @@ async def no_repeated_parameters(request: Request) -> None:
     twice = [name for name, times in names.items() if times > 1]
     if twice:
         raise errors.InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
+
+
+async def check_query(request: Request) -> None:
+    """Refuse repeated parameters, or any at all if the operation has none.
+
+    Raises:
+        InvalidParameterError: A parameter is repeated.
+        UnknownParameterError: The operation has no query parameters, and the request has one.
+    """
+    route: APIRoute = request.scope["route"]
+    if route.dependant.query_params:
+        await no_repeated_parameters(request)
+    else:
+        await no_query_parameters(request)
 
 
 ServicesDep = Annotated[Services, Depends(_services)]

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Header, Path, Request
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from api.params.scan import JobBody, JobListQuery, RankingQuery
@@ -12,15 +12,19 @@ from api.responses.envelope import conditional_response, record_parameters, succ
 from api.responses.errors import ACCEPTED, NO_CONTENT, OK
 from api.routes import dependencies
 from api.routes.music import STARTED
-from api.routes.operations import OperationRoutes
 from api.schemas import responses
 from api.schemas.result import JobDocument, JobList, JobPreview
+from api.server.middleware.json_body import JsonRoute
 from api.services import job_document
 from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
-operations = OperationRoutes("Jobs")
-extensions = OperationRoutes()
+router = APIRouter(
+    tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(dependencies.check_query)]
+)
+extensions = APIRouter(
+    tags=["Sametrack"], dependencies=[Depends(dependencies.no_repeated_parameters)]
+)
 
 _OWN_PATH = "/api/v1/sametrack/jobs"
 _WAITING = ("Retry-After",)
@@ -30,11 +34,10 @@ LastEventId = Annotated[
 JobId = Annotated[str, Path(description="id of a collection job")]
 
 
-@operations.respond(
-    "POST",
+@router.post(
     job_document.JOBS_PATH,
-    "Start a scan",
-    {
+    summary="Start a scan",
+    responses={
         OK: responses.success(JobDocument, "Completed job with a valid stored result", "Location"),
         ACCEPTED: STARTED,
         **responses.error_responses(
@@ -43,7 +46,9 @@ JobId = Annotated[str, Path(description="id of a collection job")]
     },
 )
 async def music_collection_jobs(
-    request: Request, body: JobBody, scan_service: dependencies.ScanServiceDep
+    request: Request,
+    body: Annotated[JobBody, Body()],
+    scan_service: dependencies.ScanServiceDep,
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -70,13 +75,12 @@ async def music_collection_jobs(
     return success_response(request.scope, data, status=status, headers=headers)
 
 
-@operations.read(
+@router.get(
     f"{job_document.JOBS_PATH}/{{job_id}}",
-    "Progress and result of a job",
-    "Current state of the job",
-    *responses.JOB_ERRORS,
-    model=JobDocument,
-    headers=_WAITING,
+    summary="Progress and result of a job",
+    responses=responses.read_responses(
+        JobDocument, "Current state of the job", *responses.JOB_ERRORS, headers=_WAITING
+    ),
 )
 async def music_collection_job(
     request: Request,
@@ -92,17 +96,22 @@ async def music_collection_job(
     )
 
 
-@extensions.read(
+@extensions.get(
     f"{_OWN_PATH}/{{job_id}}/ranking",
-    "Result of a job in another view",
-    "The job with its result in the requested view",
-    "invalid_parameter",
-    *responses.JOB_ERRORS,
-    model=JobDocument,
-    headers=_WAITING,
+    summary="Result of a job in another view",
+    responses=responses.read_responses(
+        JobDocument,
+        "The job with its result in the requested view",
+        "invalid_parameter",
+        *responses.JOB_ERRORS,
+        headers=_WAITING,
+    ),
 )
 async def sametrack_job_ranking(
-    request: Request, job_id: JobId, query: RankingQuery, scan_service: dependencies.ScanServiceDep
+    request: Request,
+    job_id: JobId,
+    query: Annotated[RankingQuery, Query()],
+    scan_service: dependencies.ScanServiceDep,
 ) -> Response:
     """Return a job with its ranking in another view. Starts no scan. 任务结果的其他视图."""
     record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
@@ -113,63 +122,80 @@ async def sametrack_job_ranking(
     return conditional_response(request.scope, data, headers=job_document.waiting_headers(scan.job))
 
 
-@extensions.read(
+@extensions.get(
     f"{_OWN_PATH}/{{job_id}}/preview",
-    "Videos confirmed so far by a running scan",
-    "Videos confirmed so far",
-    *responses.JOB_ERRORS,
-    checks=(dependencies.no_repeated_parameters,),
+    summary="Videos confirmed so far by a running scan",
+    responses=responses.read_responses(
+        JobPreview, "Videos confirmed so far", *responses.JOB_ERRORS
+    ),
+    dependencies=[Depends(dependencies.no_query_parameters)],
 )
-def sametrack_job_preview(job_id: JobId, scan_service: dependencies.ScanServiceDep) -> JobPreview:
+def sametrack_job_preview(
+    request: Request, job_id: JobId, scan_service: dependencies.ScanServiceDep
+) -> Response:
     """Return what a running scan has confirmed so far, ranked. 扫描中已确认的作品."""
+    record_parameters(request.scope, {"job_id": job_id})
     scan = scan_service.preview(job_id)
-    return job_document.to_job_preview(scan, is_demo=scan_service.world.is_demo)
+    preview = job_document.to_job_preview(scan, is_demo=scan_service.world.is_demo)
+    return conditional_response(request.scope, preview)
 
 
-@operations.act(
-    "DELETE",
+@router.delete(
     f"{job_document.JOBS_PATH}/{{job_id}}",
-    "Cancel a job",
-    "Job after the cancellation request",
-    *responses.JOB_ERRORS,
+    summary="Cancel a job",
+    responses=responses.action_responses(
+        JobDocument, "Job after the cancellation request", *responses.JOB_ERRORS
+    ),
 )
 async def cancel_music_collection_job(
-    job_id: JobId, scan_service: dependencies.ScanServiceDep, answers: dependencies.JobResponsesDep
-) -> JobDocument:
+    request: Request,
+    job_id: JobId,
+    scan_service: dependencies.ScanServiceDep,
+    answers: dependencies.JobResponsesDep,
+) -> Response:
     """Request cancellation of a job. A finished job does not change. 请求取消任务."""
+    record_parameters(request.scope, {"job_id": job_id})
     before, scan = await run_sync(scan_service.cancel, job_id)
     answers.forget(job_id)
     data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo)
     data["notes"] += [job_document.ALREADY_FINISHED] if before in FINAL_STATUSES else []
-    return data
+    return success_response(request.scope, data)
 
 
-@extensions.read(_OWN_PATH, "List jobs", "Newest jobs", "invalid_parameter", *responses.READ_ERRORS)
+@extensions.get(
+    _OWN_PATH,
+    summary="List jobs",
+    responses=responses.read_responses(
+        JobList, "Newest jobs", "invalid_parameter", *responses.READ_ERRORS
+    ),
+)
 def sametrack_jobs(
-    query: JobListQuery,
+    request: Request,
+    query: Annotated[JobListQuery, Query()],
     scan_service: dependencies.ScanServiceDep,
     services: dependencies.ServicesDep,
-) -> JobList:
+) -> Response:
     """Return the newest jobs without their results, and what their tracks are called. 任务列表."""
+    record_parameters(request.scope, query.model_dump())
     scans = scan_service.jobs(limit=query.limit, status=query.status)
     jobs = [
         job_document.to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans
     ]
     music_ids = {job["music_id"] for job in jobs if job["music_id"] is not None}
     sources = services.sources
-    return {
+    job_list: JobList = {
         "jobs": jobs,
         "tracks": job_document.track_names(sources.engine if sources else None, music_ids),
         "returned_count": len(jobs),
         "is_demo_data": scan_service.world.is_demo,
     }
+    return conditional_response(request.scope, job_list)
 
 
-@extensions.respond(
-    "GET",
+@extensions.get(
     f"{_OWN_PATH}/{{job_id}}/events",
-    "Live progress of a job",
-    {
+    summary="Live progress of a job",
+    responses={
         OK: responses.file("text/event-stream", "Events with the `data` of the polling operation"),
         NO_CONTENT: {
             "description": "The client already has the final state",
@@ -178,7 +204,7 @@ def sametrack_jobs(
         **responses.error_responses(*responses.JOB_ERRORS, "capacity_exhausted"),
     },
     response_class=StreamingResponse,
-    checks=(dependencies.no_repeated_parameters,),
+    dependencies=[Depends(dependencies.no_query_parameters)],
 )
 async def sametrack_job_events(
     request: Request,

@@ -1,24 +1,25 @@
 """Endpoints 5, 6 and 9: hot videos of a track and of up to ten tracks, related videos."""
 
 from functools import partial
+from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Request
+from fastapi import APIRouter, Body, Depends, Query, Request
 from starlette.responses import Response
 
 from api.params.discovery import DiscoveryQuery
 from api.params.scan import BatchBody, HotVideosQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED, OK
-from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep, check_query
 from api.schemas import responses
 from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse, JobDocument
+from api.server.middleware.json_body import JsonRoute
 from api.services import job_document
 from api.services.batch import expand_inputs, to_batch
 from api.services.job_responses import wait_for_job
 
-operations = OperationRoutes("Music")
+router = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _APP = "/api/v1/vidplat/app/v3"
 _ERRORS = (
@@ -33,11 +34,10 @@ _ERRORS = (
 STARTED = responses.success(JobDocument, "Started or joined job", "Location", "Retry-After")
 
 
-@operations.respond(
-    "GET",
+@router.get(
     f"{_APP}/fetch_music_hot_videos",
-    "Hot videos of a track",
-    {
+    summary="Hot videos of a track",
+    responses={
         OK: responses.success(HotVideosResponse, "Ranking from a stored result", "ETag"),
         ACCEPTED: STARTED,
         **responses.unchanged(),
@@ -46,7 +46,7 @@ STARTED = responses.success(JobDocument, "Started or joined job", "Location", "R
 )
 async def fetch_music_hot_videos(
     request: Request,
-    query: HotVideosQuery,
+    query: Annotated[HotVideosQuery, Query()],
     scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
@@ -73,17 +73,23 @@ async def fetch_music_hot_videos(
     return success_response(request.scope, data, status=ACCEPTED, headers=headers)
 
 
-@operations.act(
-    "POST",
+@router.post(
     f"{_APP}/fetch_music_hot_videos_batch",
-    "Hot videos of up to ten tracks",
-    "Each item with its job, stored result or error",
-    "invalid_inputs",
-    *responses.PLATFORM_ERRORS,
+    summary="Hot videos of up to ten tracks",
+    responses=responses.action_responses(
+        BatchResult,
+        "Each item with its job, stored result or error",
+        *responses.BODY_ERRORS,
+        "invalid_inputs",
+        *responses.PLATFORM_ERRORS,
+    ),
 )
 async def fetch_music_hot_videos_batch(
-    request: Request, body: BatchBody, scan_service: ScanServiceDep, services: ServicesDep
-) -> BatchResult:
+    request: Request,
+    body: Annotated[BatchBody, Body()],
+    scan_service: ScanServiceDep,
+    services: ServicesDep,
+) -> Response:
     """Process each track independently: stored result, job to poll, or error. 批量查找热门作品.
 
     Answers once all jobs are created or found and does not wait for them. A link to a playlist, an
@@ -95,21 +101,23 @@ async def fetch_music_hot_videos_batch(
     inputs = await expand_inputs(
         body.inputs, find_target=scan_service.world.find_target, sources=services.sources
     )
-    return await run_sync(to_batch, scan_service, inputs, parameters)
+    batch = await run_sync(to_batch, scan_service, inputs, parameters)
+    return success_response(request.scope, batch)
 
 
-@operations.read(
+@router.get(
     f"{_APP}/discover_music_related_videos",
-    "Related videos of a track",
-    "Verified matches and all candidates",
-    *_ERRORS,
+    summary="Related videos of a track",
+    responses=responses.read_responses(
+        DiscoveryResponse, "Verified matches and all candidates", *_ERRORS
+    ),
 )
 async def discover_music_related_videos(
     request: Request,
-    query: DiscoveryQuery,
+    query: Annotated[DiscoveryQuery, Query()],
     scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
-) -> DiscoveryResponse:
+) -> Response:
     """Scan the authors of a track, then match candidates by audio. 发现关联作品.
 
     `aweme_list` holds verified matches only; `candidates` lists every text candidate with its
@@ -119,4 +127,4 @@ async def discover_music_related_videos(
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
     submit = partial(scan_service.discover, query.music_input, parameters, origin="api")
     scan = await wait_for_job(scan_service, await run_sync(submit), max_wait_s=max_wait_s)
-    return job_document.to_discovery(scan)
+    return conditional_response(request.scope, job_document.to_discovery(scan))

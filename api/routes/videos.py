@@ -2,21 +2,20 @@
 
 from typing import Annotated, ClassVar, override
 
-from fastapi import Body
+from fastapi import APIRouter, Body, Depends, Request
 from pydantic import Field, StrictStr
+from starlette.responses import Response
 
-from api.responses.errors import OK, MalformedJsonError
-from api.routes.dependencies import DeadlineDep, SourcesDep
-from api.routes.operations import OperationRoutes
+from api.responses.envelope import record_parameters, success_response
+from api.responses.errors import MalformedJsonError
+from api.routes.dependencies import DeadlineDep, SourcesDep, check_query
 from api.schemas.lists import ManyVideos
-from api.schemas.responses import PLATFORM_ERRORS, ResponseSpecs, error_responses, success
+from api.schemas.responses import PLATFORM_ERRORS, action_responses
 from api.server.middleware.json_body import JsonRoute, parse_json
 from api.services.reads.videos import read_videos
 from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
 from warehouse.records.errors import InvalidVideoIdsError
 from warehouse.records.values import PLATFORM_ID
-
-operations = OperationRoutes("Video")
 
 VideoId = Annotated[StrictStr, Field(pattern=f"^{PLATFORM_ID}$")]
 WebIds = Annotated[
@@ -37,16 +36,15 @@ AppIds = Annotated[
 ]
 
 
-_RESPONSES: ResponseSpecs = {
-    OK: success(ManyVideos, "Videos that were read, and reasons for the others"),
-    **error_responses(
-        "invalid_video_ids",
-        "unknown_parameter",
-        "body_too_large",
-        "unsupported_media_type",
-        *PLATFORM_ERRORS,
-    ),
-}
+_RESPONSES = action_responses(
+    ManyVideos,
+    "Videos that were read, and reasons for the others",
+    "invalid_video_ids",
+    "unknown_parameter",
+    "body_too_large",
+    "unsupported_media_type",
+    *PLATFORM_ERRORS,
+)
 
 
 class _IdsRoute(JsonRoute):
@@ -67,35 +65,39 @@ class _AppIdsRoute(_IdsRoute):
     most = APP_VIDEO_IDS
 
 
-@operations.respond(
-    "POST",
-    "/api/v1/vidplat/web/fetch_multi_video",
-    "Up to 50 videos by id",
-    _RESPONSES,
-    route_class=_IdsRoute,
+web_videos = APIRouter(tags=["Video"], route_class=_IdsRoute, dependencies=[Depends(check_query)])
+app_videos = APIRouter(
+    tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(check_query)]
+)
+
+
+@web_videos.post(
+    "/api/v1/vidplat/web/fetch_multi_video", summary="Up to 50 videos by id", responses=_RESPONSES
 )
 async def fetch_multi_video_web(
-    aweme_ids: WebIds, sources: SourcesDep, deadline: DeadlineDep
-) -> ManyVideos:
+    request: Request, aweme_ids: WebIds, sources: SourcesDep, deadline: DeadlineDep
+) -> Response:
     """Read up to 50 videos with their four counts. 批量获取视频详情（最多 50 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
-    return await read_videos(sources, aweme_ids, deadline=deadline)
+    record_parameters(request.scope, {"aweme_ids": aweme_ids})
+    videos = await read_videos(sources, aweme_ids, deadline=deadline)
+    return success_response(request.scope, videos)
 
 
-@operations.respond(
-    "POST",
+@app_videos.post(
     "/api/v1/vidplat/app/v3/fetch_multi_video",
-    "Up to 10 videos by id",
-    _RESPONSES,
-    route_class=_AppIdsRoute,
+    summary="Up to 10 videos by id",
+    responses=_RESPONSES,
 )
 async def fetch_multi_video(
-    aweme_ids: AppIds, sources: SourcesDep, deadline: DeadlineDep
-) -> ManyVideos:
+    request: Request, aweme_ids: AppIds, sources: SourcesDep, deadline: DeadlineDep
+) -> Response:
     """Read up to 10 videos with their four counts. 批量获取视频详情（最多 10 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
-    return await read_videos(sources, aweme_ids, deadline=deadline)
+    record_parameters(request.scope, {"aweme_ids": aweme_ids})
+    videos = await read_videos(sources, aweme_ids, deadline=deadline)
+    return success_response(request.scope, videos)

@@ -56,6 +56,22 @@ def unchanged(*headers: str) -> ResponseSpecs:
     return {NOT_MODIFIED: {"description": description, "headers": specs}}
 
 
+def read_responses(
+    model: type, description: str, *errors: str, headers: tuple[str, ...] = ()
+) -> ResponseSpecs:
+    """Return the responses of a read that answers 304 to a client that has its `data` already."""
+    return {
+        OK: success(model, description, "ETag", *headers),
+        **unchanged(*headers),
+        **error_responses(*errors),
+    }
+
+
+def action_responses(model: type, description: str, *errors: str) -> ResponseSpecs:
+    """Return the responses of an operation that changes something, or of an uncached read."""
+    return {OK: success(model, description), **error_responses(*errors)}
+
+
 def file(media_type: str, description: str) -> Document:
     """Return a response that is a file, not an envelope."""
     schema = {"type": "string", "contentMediaType": media_type}

@@ -20,9 +20,8 @@ from api.schemas.health import (
 )
 from pipelines.doctor import documents
 from pipelines.documents.videos import to_time
-from warehouse.control.hosts.circuits import CircuitState
-from warehouse.control.hosts.robots import RobotsDecision
-from warehouse.home.disk_space import free_megabytes, why_unwritable
+from warehouse.control.hosts import CircuitState, RobotsDecision
+from warehouse.home import free_megabytes, why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
 from warehouse.records.health import SurfaceHealth
 

@@ -18,15 +18,16 @@ from api.schemas.extensions.catalogs import (
     CatalogTrackDocument,
     CatalogTracks,
 )
-from pipelines.catalog.documents import (
+from pipelines.catalog.rules import state_of
+from pipelines.catalog.run import CatalogScans, cancel_run
+from pipelines.catalog.run_requests import is_run_requested, request_run
+from pipelines.catalog.service import (
+    CatalogService,
+    CatalogStatus,
     to_catalog_document,
     to_import_document,
     to_track_document,
 )
-from pipelines.catalog.rules.planning import state_of
-from pipelines.catalog.run import CatalogScans, cancel_run
-from pipelines.catalog.run_requests import is_run_requested, request_run
-from pipelines.catalog.service import CatalogService, CatalogStatus
 from warehouse.control import ControlStore, catalogs
 
 PATH = "/api/v1/sametrack/catalogs"

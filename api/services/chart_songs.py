@@ -15,7 +15,7 @@ from api.schemas.extensions import chart_platform
 from api.services.series import growth_document
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
 from pipelines.charts.rules import platform_comparison
-from pipelines.charts.rules.lead import LEAD_METHOD
+from pipelines.charts.rules.platform_comparison import LEAD_METHOD
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts

@@ -16,7 +16,7 @@ import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from warehouse.control.captures.generations import ANY_ENTITY
+from warehouse.control.captures import ANY_ENTITY
 from warehouse.records.errors import SametrackError
 
 CHECK_INTERVAL_S = 0.2

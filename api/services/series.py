@@ -13,6 +13,7 @@ from pipelines.reads import series
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
+from warehouse.records.videos import COUNTS
 
 
 def read_series(
@@ -26,7 +27,7 @@ def read_series(
         name = None if track is None else track.title
         rows = read_track_series(engine, entity_id)
         observations = (
-            (row["observed_at"], row["aweme_id"], {count: row[count] for count in series.COUNTS})
+            (row["observed_at"], row["aweme_id"], {count: row[count] for count in COUNTS})
             for row in rows
         )
         reads = ((row["observed_at"], row["job_id"]) for row in rows)

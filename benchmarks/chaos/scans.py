@@ -23,7 +23,7 @@ from benchmarks.chaos.proxy import FaultProxy, open_proxy
 from pipelines.platform.sources.rules import ANSWERED
 from tests.deployment import HOUR_S, Deployment, open_deployment
 from tests.switch_outcomes import HARMLESS_STOPS
-from warehouse.control.hosts import circuits, surface_answers
+from warehouse.control import hosts
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES
 
@@ -181,10 +181,10 @@ class Campaign:
     def _settle(self) -> None:
         """Forget circuits and learned answers, so that the next round meets its own faults."""
         control = self.deployment.control
-        for one in circuits.read_all(control):
-            circuits.note_success(control, one.host, one.surface, is_probe=True, with_data=True)
-        for host, surface in surface_answers.read_recent(control, max_age_s=HOUR_S):
-            surface_answers.note(control, host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S)
+        for one in hosts.read_circuits(control):
+            hosts.note_success(control, one.host, one.surface, is_probe=True, with_data=True)
+        for host, surface in hosts.recent_answers(control, max_age_s=HOUR_S):
+            hosts.note_answer(control, host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S)
 
     def measure(self) -> tuple[int, int, int]:
         """Open files, threads and processes of the worker and the service between two rounds."""

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.coverage.drawn_scans import DrawnWorld, ScanSimulator
-from pipelines.scan.rules.coverage.estimates import (
+from pipelines.scan.rules.coverage import (
     ConfirmedSample,
     estimate_music_ids,
     estimate_videos,

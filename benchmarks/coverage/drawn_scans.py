@@ -13,19 +13,21 @@ from functools import cached_property
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import CANDIDATES_PER_AUTHOR, CANDIDATES_PER_HASHTAG
 from pipelines.scan.rules.candidate_pool import (
-    Candidate,
     Sighting,
     choose_candidates,
     choose_others,
     is_row_of,
     reserved_places,
 )
-from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
-from pipelines.scan.rules.coverage.estimates import (
+from pipelines.scan.rules.coverage import (
     ConfirmedSample,
+    audit_size,
     audited_rest,
+    draw_sample,
+    left_out,
     listed_only,
     sample_of,
+    with_bound,
 )
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
@@ -78,7 +80,7 @@ class DrawnScan:
 
     drawn: DrawnWorld
     sightings: list[Sighting] = field(default_factory=list)
-    pool: dict[str, Candidate] = field(default_factory=dict)
+    pool: dict[str, Sighting] = field(default_factory=dict)
     details: dict[str, Video] = field(default_factory=dict)
     confirmed: set[str] = field(default_factory=set)
     verified: set[str] = field(default_factory=set)
@@ -303,11 +305,11 @@ class ScanSimulator:
         chosen = choose_candidates(scan.sightings, title=self.title, limit=limit, pooled=scan.pool)
         if not chosen:
             chosen = choose_others(scan.sightings, limit=limit, pooled=scan.pool)
-        scan.pool.update({one.sighting.aweme_id: one for one in chosen})
+        scan.pool.update({one.aweme_id: one for one in chosen})
         for one in chosen:
-            row = self.row_of(one.sighting.aweme_id)
+            row = self.row_of(one.aweme_id)
             if self.world.works.state[row] == VideoState.PUBLIC:
-                scan.details[one.sighting.aweme_id] = self._video(row)
+                scan.details[one.aweme_id] = self._video(row)
         return bool(chosen)
 
     def _video(self, row: int) -> Video:

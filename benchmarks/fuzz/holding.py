@@ -23,6 +23,7 @@ from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
+    COUNTS,
     Account,
     HashtagInfo,
     Track,
@@ -37,7 +38,6 @@ from warehouse.tables.contract import to_arrow
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SEEN = ParseContext(surface="any", observed_at=NOW, link_of=str)
 ORIGIN: Any = {"capture_id": "c", "job_id": None, "data_provider": "public-graph"}
-COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _COUNTED_BY_US = {"images_count", "skipped_cards"}
 _MAY_BE_EMPTY = {"desc", "signature", "search_id", "backtrace"}
 _WRITTEN_AS = {"cursor": {"cursor", "max_cursor", "maxCursor"}}

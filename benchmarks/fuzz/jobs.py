@@ -28,14 +28,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from tests.orchestration.runs.fake_runs import FakeLauncher, FakeRun, empty_scan
 from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
-from warehouse.control import ControlStore, job_claims, jobs, leases, open_control
+from warehouse.control import ControlStore, jobs, leases, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
 from warehouse.records.jobs import Job, ProgressRecord
 
@@ -339,7 +339,7 @@ class JobLives(RuleBasedStateMachine):
     def _beat_runs(self) -> None:
         """Each run sends its heartbeats itself."""
         for job_id, run in self._scans():
-            job_claims.beat_job(self.control, job_id, run_number=run.run_number)
+            jobs.beat_job(self.control, job_id, run_number=run.run_number)
 
     def _scan(self, pick: int) -> tuple[str, FakeRun]:
         found = self._scans()

@@ -22,7 +22,7 @@ from typing import Any
 import psutil
 from dagster import DagsterRunStatus
 
-from pipelines.orchestration.runs.run_identity import run_id
+from pipelines.orchestration.runs.reconciliation import run_id
 from tests.deployment import Deployment, open_deployment, wait_for
 from tests.orchestration.runs.orchestrator import start_orchestrator
 from warehouse.control import jobs, links

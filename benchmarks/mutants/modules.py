@@ -32,12 +32,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/documents/test_source_decisions.py",
     ),
     "pipelines/reads/cursors.py": ("tests/api/services/test_cursors.py",),
-    "pipelines/scan/service/lost_runs.py": (
+    "pipelines/scan/service/service.py": (
         "tests/scan/rules/test_job_rules.py",
         "tests/scan/rules/test_lost_runs.py",
     ),
-    "pipelines/scan/rules/coverage/audit.py": ("tests/scan/rules/test_random_audit.py",),
-    "pipelines/scan/rules/coverage/estimates.py": (
+    "pipelines/scan/rules/coverage.py": (
+        "tests/scan/rules/test_random_audit.py",
         "tests/scan/rules/test_coverage_estimate_rules.py",
         "tests/scan/rules/test_coverage_estimates.py",
         "tests/scan/rules/test_unseen_estimate.py",
@@ -48,8 +48,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/scan/rules/test_scan_parameters.py",
         "tests/scan/rules/test_scan_keys.py",
     ),
-    "pipelines/scan/rules/ranking.py": ("tests/scan/rules/test_ranking.py",),
-    "pipelines/scan/rules/results.py": ("tests/scan/rules/test_stored_results.py",),
+    "pipelines/scan/rules/results.py": (
+        "tests/scan/rules/test_ranking.py",
+        "tests/scan/rules/test_stored_results.py",
+    ),
     "pipelines/captures/walks.py": (
         "tests/captures/test_search_steps.py",
         "tests/captures/test_list_walks.py",

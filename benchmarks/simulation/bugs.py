@@ -11,16 +11,15 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import fingerprint
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.sources import planner, rules
-from pipelines.scan.service import lost_runs
-from warehouse.control import ControlStore, job_claims, jobs
-from warehouse.control.hosts import budgets, circuits
+from pipelines.scan.service import service
+from warehouse.control import ControlStore, hosts, jobs
 from warehouse.control.jobs import transition_job
 
 WORKER = "pipelines.orchestration.worker.worker.Worker."
-CLAIMS = "warehouse.control.job_claims."
-ENDINGS = "pipelines.scan.service.lost_runs."
-BUCKET = "warehouse.control.hosts.budgets.take"
-CIRCUITS = "warehouse.control.hosts.circuits."
+CLAIMS = "warehouse.control.jobs."
+ENDINGS = "pipelines.scan.service.service."
+BUCKET = "warehouse.control.hosts.take"
+CIRCUITS = "warehouse.control.hosts."
 PLANNER = "pipelines.platform.sources.planner."
 
 type Bug = Callable[[], AbstractContextManager[object]]
@@ -43,16 +42,16 @@ def _same_run_number() -> AbstractContextManager[object]:
 
 
 def _stop_costs() -> AbstractContextManager[object]:
-    requeue = job_claims.requeue
+    requeue = jobs.requeue
 
     def costly(control: ControlStore, job_id: str, **given: Any) -> bool:
         return requeue(control, job_id, **{**given, "costs_attempt": True})
 
-    return patch.object(job_claims, "requeue", costly)
+    return patch.object(jobs, "requeue", costly)
 
 
 def _ending(change: Callable[[Any, Any], Any]) -> Bug:
-    original = lost_runs.outcome_of_lost_run
+    original = service.outcome_of_lost_run
 
     def changed(job: Any, why: str, *, has_result: bool = False) -> Any:
         return change(job, original(job, why, has_result=has_result))
@@ -61,7 +60,7 @@ def _ending(change: Callable[[Any, Any], Any]) -> Bug:
 
 
 def _results_forgotten() -> AbstractContextManager[object]:
-    original = lost_runs.outcome_of_lost_run
+    original = service.outcome_of_lost_run
     return patch(ENDINGS + "outcome_of_lost_run", lambda job, why, **_: original(job, why))
 
 
@@ -92,7 +91,7 @@ def _deleted_early() -> AbstractContextManager[object]:
 
 
 def _bucket(change: Callable[[Any, dict[str, Any]], Any]) -> Bug:
-    take = budgets.take
+    take = hosts.take
     return lambda: patch(BUCKET, lambda bucket, now, **p: take(change(bucket, p), now, **p))
 
 
@@ -107,7 +106,7 @@ def _no_budget(bucket: Any, limits: dict[str, Any]) -> Any:
 
 
 def _failure(**changed: float) -> Bug:
-    after = circuits.after_failure
+    after = hosts.after_failure
     return lambda: patch(
         CIRCUITS + "after_failure",
         lambda circuit, now, **p: after(circuit, now, **{**p, **changed}),
@@ -119,7 +118,7 @@ def _kept_until_now(self: Worker) -> datetime:
 
 
 def _two_probes() -> AbstractContextManager[object]:
-    decide = circuits.decide_request
+    decide = hosts.decide_request
     return patch(CIRCUITS + "decide_request", lambda c, now, **p: (c, decide(c, now, **p)[1]))
 
 
@@ -167,7 +166,7 @@ BUGS: dict[str, Bug] = {
     "the daily budget is not looked at": _bucket(_no_budget),
     "a spent token is not counted": _bucket(lambda bucket, _p: replace(bucket, spent=0)),
     "a bucket is always full": _bucket(lambda bucket, p: replace(bucket, tokens=p["burst"])),
-    "a pause is forgotten": lambda: patch.object(budgets, "paused_until", _never_paused),
+    "a pause is forgotten": lambda: patch.object(hosts, "paused_until", _never_paused),
     "circuits never open": _failure(threshold=10**6),
     "circuits open too early": _failure(threshold=1),
     "circuits close too early": _failure(open_s=1.0),

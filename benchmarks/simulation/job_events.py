@@ -20,7 +20,7 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 from warehouse.records.errors import JobNotFoundError
 from warehouse.records.jobs import JobStatus, Origin
 
@@ -142,7 +142,7 @@ class JobEvents:
             self._run(one, one.worker.beat)
             for job_id, scan in one.scans():
                 try:  # each run sends its heartbeats itself
-                    job_claims.beat_job(scan.control, job_id, run_number=scan.run_number)
+                    jobs.beat_job(scan.control, job_id, run_number=scan.run_number)
                 except Killed:
                     scan.kill()
 
@@ -281,7 +281,7 @@ class JobEvents:
     def _end(self, job_id: str, scan: SimulatedScan, *, is_last: bool = False) -> None:
         """The scan writes its end itself; it may die when its result is stored already."""
         scan.is_ending = True
-        claim = job_claims.check(scan.control, job_id, scan.run_number)
+        claim = jobs.check(scan.control, job_id, scan.run_number)
         self.promises.jobs.check_claim(job_id, scan.run_number, claim)
         status: JobStatus = self.chance.choice(("completed", "completed", "failed"))
         if claim == "cancelled":

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 
 from benchmarks.simulation.clock import SimulatedClock
-from warehouse.control.hosts.budgets import TokenGrant
-from warehouse.control.hosts.circuits import CircuitDecision
+from warehouse.control.hosts import CircuitDecision, TokenGrant
 
 ROUNDING = 1e-3
 AT_ONCE_S = 1.0

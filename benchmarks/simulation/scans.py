@@ -9,7 +9,7 @@ from dagster import DagsterRunStatus
 from benchmarks.simulation.processes import Process
 from benchmarks.simulation.upstream import ReadingProcess
 from benchmarks.simulation.watched import WatchedStore
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
 from tests.orchestration.runs.fake_runs import FakeRun
 
 ENDED = {DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED}

@@ -16,13 +16,11 @@ from benchmarks.simulation.processes import Process
 from benchmarks.simulation.watched import Promises, WatchedStore
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy, build_host_policy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter, build_host_policy
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes, HostRate, load_profile
-from pipelines.platform.reading import Reading
 from pipelines.platform.sources.planner import Planner
-from pipelines.platform.sources.table import Question, Source, SourceRequest
+from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import (
     ForbiddenError,

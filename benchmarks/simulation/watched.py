@@ -12,10 +12,8 @@ from benchmarks.simulation.planning import PlanningPromises
 from benchmarks.simulation.politeness import PolitenessPromises
 from benchmarks.simulation.processes import Process, ProcessStore, SharedStore
 from benchmarks.simulation.promises import JobPromises
-from warehouse.control import job_claims
-from warehouse.control.hosts import budgets, circuits, surface_answers
-from warehouse.control.hosts.budgets import TokenGrant
-from warehouse.control.hosts.circuits import CircuitDecision
+from warehouse.control import hosts, jobs
+from warehouse.control.hosts import CircuitDecision, TokenGrant
 from warehouse.records.jobs import Job
 
 
@@ -106,14 +104,14 @@ def _note_answer(
 
 
 _WATCHED: tuple[tuple[Any, str, Callable[..., object]], ...] = (
-    (job_claims, "claim", _claim),
-    (budgets, "take_token", _take_token),
-    (budgets, "pause", _pause),
-    (circuits, "check", _check),
-    (circuits, "note_failure", _note_failure),
-    (circuits, "note_success", _note_success),
-    (circuits, "release_probe", _release_probe),
-    (surface_answers, "note", _note_answer),
+    (jobs, "claim", _claim),
+    (hosts, "take_token", _take_token),
+    (hosts, "pause", _pause),
+    (hosts, "check", _check),
+    (hosts, "note_failure", _note_failure),
+    (hosts, "note_success", _note_success),
+    (hosts, "release_probe", _release_probe),
+    (hosts, "note", _note_answer),
 )
 
 

@@ -21,7 +21,7 @@ from sandbox.world.content.tables import SandboxSound
 from sandbox.world.ground_truth import GroundTruth, VideoTruth, relation_of
 from sandbox.world.world import SandboxWorld
 from warehouse import open_warehouse
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.record_rows import observation_row, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.videos import VideoDetail

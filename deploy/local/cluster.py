@@ -17,7 +17,7 @@ from api.cli.processes.child_processes import (
 from deploy.local.stores import ObjectStore, PostgresServer, RedisServer
 from pipelines.orchestration.instance import dagster_environment
 from pipelines.settings import Settings
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 CELERY_APP = "pipelines.orchestration.runs.celery_runs"
 WORKER_LOST_AFTER_S = 10.0

@@ -11,8 +11,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.grid import HOP_S
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import HOP_S, Features
 from pipelines.audio.matching.hypotheses import Hypothesis, undo
 from warehouse.records.evidence import (
     LOWER_IS_BETTER,

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
-from pipelines.audio.matching.verify import verify_group, warm_up
+from pipelines.audio.matching.verify import MOST_REFERENCES, GroupVerdict, verify_group, warm_up
 from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence

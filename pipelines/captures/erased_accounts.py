@@ -9,7 +9,7 @@ from operator import is_
 
 from pipelines.captures.capture import CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.reading import CapturedValue
+from pipelines.platform.sources.table import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks

@@ -5,13 +5,22 @@ What is read is in `session.py` and `chart.py`.
 """
 
 import asyncio
+import os
 import time
-from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from http import HTTPStatus
+from importlib import import_module
 from typing import Any, Protocol, Required, Self, TypedDict, Unpack
 from uuid import uuid4
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.trace import Status, StatusCode
+from pydantic import TypeAdapter
 
 from pipelines.captures import erased_accounts
 from pipelines.captures.capture import (
@@ -19,28 +28,190 @@ from pipelines.captures.capture import (
     CaptureRequest,
     Verdicts,
     answered_capture,
+    capture_tables,
+    entity_key,
     pack_capture,
     refused_capture,
     unpack_capture,
 )
-from pipelines.captures.journal import ScanJournal, missing_captures
-from pipelines.captures.rows import capture_tables, entity_key
 from pipelines.captures.sharing import CaptureLease, CaptureSharing
-from pipelines.captures.tracing import capture_span
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.reading import CapturedValue, Reading, SoundFile
-from warehouse.control import ControlStore
-from warehouse.control.captures import generations, sequences
+from pipelines.platform.sources.table import CapturedValue, Reading, SoundFile
+from warehouse.control import ControlStore, scan_journal
+from warehouse.control import captures as shared_captures
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks
 from warehouse.queries.committed_rows import read_committed_ids
 from warehouse.records import errors
+from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
+
+# The journal of a scan: what its earlier runs have read is answered from here, in the same order.
+#
+# Every call is written before the scan sees its result, so a run that follows a killed one repeats
+# only the request that was under way. Stages read the same things in the same order again, and
+# each recorded call is given once. Not here: what a call is made of (`capture.py`).
+
+
+class ScanJournal:
+    """The journal of one run. `checkpoint` is the number of the checkpoint that it began with."""
+
+    def __init__(
+        self, store: ControlStore, job_id: str, *, run_number: int, checkpoint: int
+    ) -> None:
+        self._store = store
+        self._job_id = job_id
+        self._run_number = run_number
+        self._checkpoint = checkpoint
+        self._position = scan_journal.next_position(store, job_id, run_number)
+        self._recorded: defaultdict[str, deque[JournalRow]] = defaultdict(deque)
+        for row in scan_journal.read(store, job_id, since=checkpoint):
+            self._recorded[row.key].append(_unpacked(row))
+
+    def captures(self) -> list[str]:
+        """Return the captures of all runs of this job, written to the lake or not."""
+        return scan_journal.captures(self._store, self._job_id)
+
+    def rename_captures(self, renamed: Mapping[str, str]) -> list[JournalRow]:
+        """Give captures other ids; return their rows, with the new ids."""
+        if not renamed:
+            return []
+        scan_journal.rename_captures(self._store, self._job_id, renamed)
+        ids = set(renamed.values())
+        rows = scan_journal.read(
+            self._store, self._job_id, since=_AFTER_EVERYTHING, captures=tuple(ids)
+        )
+        return [_unpacked(row) for row in rows]
+
+    def has(self, key: str) -> bool:
+        """Whether an earlier run has read this, and it was not given yet."""
+        return bool(self._recorded.get(key))
+
+    def take(self, key: str) -> JournalRow | None:
+        """Return what an earlier run has read under this key, each row once; None if nothing."""
+        return self._recorded[key].popleft() if self.has(key) else None
+
+    def advance(self, checkpoint: int) -> None:
+        """Go on to the next checkpoint: what was read before it is part of the state."""
+        self._checkpoint = checkpoint
+        for key, rows in list(self._recorded.items()):
+            remaining = deque(row for row in rows if row.checkpoint >= checkpoint)
+            if remaining:
+                self._recorded[key] = remaining
+            else:
+                del self._recorded[key]
+
+    async def record(
+        self, key: str, document: bytes, *, body: bytes | None = None, capture_id: str | None = None
+    ) -> None:
+        """Write what was read under this key.
+
+        Raises:
+            WarehouseError: The control store cannot be written.
+        """
+        row = self._next_row(key, document, body, capture_id)
+        # Shielded: a position that was given out is written even if the caller is cancelled.
+        await asyncio.shield(asyncio.to_thread(self._write, row))
+
+    def once[T](self, key: str, kind: TypeAdapter[T], compute: Callable[[], T]) -> T:
+        """Return what an earlier run computed, or compute and write it.
+
+        For queries whose result the captures of this very scan would change.
+        """
+        row = self.take(key)
+        if row is not None:
+            return kind.validate_json(row.document)
+        value = compute()
+        self._write(self._next_row(key, kind.dump_json(value), None, None))
+        return value
+
+    def _next_row(
+        self, key: str, document: bytes, body: bytes | None, capture_id: str | None
+    ) -> JournalRow:
+        position, self._position = self._position, self._position + 1
+        return JournalRow(
+            job_id=self._job_id,
+            run_number=self._run_number,
+            position=position,
+            checkpoint=self._checkpoint,
+            key=key,
+            capture_id=capture_id,
+            document=document,
+            body=body,
+        )
+
+    def _write(self, row: JournalRow) -> None:
+        body = None if row.body is None else pack_bytes(row.body)
+        scan_journal.append(self._store, replace(row, document=pack_bytes(row.document), body=body))
+
+
+_AFTER_EVERYTHING = 2**31 - 1
+
+
+def missing_captures(named: Sequence[str], stored: Collection[str]) -> list[str]:
+    """Return the captures of a journal that the lake does not have, each once."""
+    return [capture_id for capture_id in dict.fromkeys(named) if capture_id not in stored]
+
+
+def _unpacked(row: JournalRow) -> JournalRow:
+    body = None if row.body is None else unpack_bytes(row.body)
+    return replace(row, document=unpack_bytes(row.document), body=body)
+
+
+# OpenTelemetry spans of captures, and their export.
+#
+# Without the extra `telemetry`, or without an endpoint in the environment, no spans are created.
+# HTTP requests get spans from the web framework, through the same provider. A span contains no
+# URL, id or user text: only the surface and the outcome.
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+SERVICE = "sametrack"
+EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"  # of the extra
+
+_log = structlog.get_logger("tracing")
+
+
+@cache
+def start_tracing() -> bool:
+    """Export spans to the OTLP endpoint in the environment; return True if one is set."""
+    if not os.environ.get(ENDPOINT):
+        return False
+    try:
+        exporter = import_module(EXPORTER).OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 -- the extra
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 -- as above
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 -- as above
+    except ImportError:
+        _log.warning("no spans are sent: the extra `telemetry` is not installed")
+        return False
+    provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
+    provider.add_span_processor(BatchSpanProcessor(exporter()))
+    trace.set_tracer_provider(provider)
+    return True
+
+
+@contextmanager
+def capture_span(surface: str) -> Iterator[None]:
+    """Open a span around one capture; on an error it gets the error's type as status."""
+    start_tracing()
+    tracer = trace.get_tracer(SERVICE)
+    with tracer.start_as_current_span(
+        f"capture {surface}", record_exception=False, set_status_on_exception=False
+    ) as span:
+        span.set_attribute("sametrack.surface", surface)
+        try:
+            yield
+        except SametrackError as error:
+            span.set_attribute("error.type", error.type)
+            span.set_status(Status(StatusCode.ERROR))
+            raise
+
 
 CANCEL_FLAG_POLL_S = 0.25
 FLUSH_AFTER_S = 2.0
@@ -404,7 +575,7 @@ class CaptureRecorder:
             "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
             {"hashes": sorted(filter(None, hashes))},
         )
-        numbers = sequences.next_numbers(
+        numbers = shared_captures.next_numbers(
             self._control, [(capture.request.surface, capture.entity_id) for capture in captures]
         )
         tables = capture_tables(
@@ -418,7 +589,7 @@ class CaptureRecorder:
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
         # Last: who sees the new generation reads again, and must find the rows.
-        generations.count_up(
+        shared_captures.raise_generations(
             self._control,
             {entity_key(capture.surface, capture.entity_id) for capture in captures},
         )

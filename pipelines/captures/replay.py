@@ -14,13 +14,12 @@ from http import HTTPStatus
 from typing import Any, Literal, get_args
 from uuid import uuid4
 
-from pipelines.captures.capture import Capture, CaptureRequest, outcome_of
-from pipelines.captures.rows import capture_tables
+from pipelines.captures.capture import Capture, CaptureRequest, capture_tables, outcome_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.seen_views import REPLAY_OF
-from warehouse.lake.packing import unpack_bytes
+from warehouse.engine.sql import REPLAY_OF
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.lake.store import Lake
 from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import (

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from pipelines.captures import inputs, walks
 from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
-from pipelines.captures.recent_details import RecentDetails
+from pipelines.captures.chart import choose_music_of_song, most_used_music, song_terms
 from pipelines.captures.recording import CaptureSession, SessionOptions
-from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
+from pipelines.captures.sharing import RecentDetails
 from pipelines.platform.call_trace import open_call_trace, watch_items
-from pipelines.platform.http.learned_health import HEALTH_TTL_S
+from pipelines.platform.http.circuit_breaker import HEALTH_TTL_S
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
 from pipelines.platform.providers.provider import Provider
-from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import links
-from warehouse.control.hosts import surface_answers
+from pipelines.platform.sources.table import CapturedValue, Reading, SoundFile
+from warehouse.control import hosts, links
 from warehouse.queries.captures import read_music_of_song
 from warehouse.records import errors, videos
 from warehouse.records.coverage import SourceDecision, to_source_decisions
@@ -98,7 +97,7 @@ class Captures(CaptureSession):
 
     def read_decisions(self) -> list[SourceDecision]:
         """Return what the planner decided about each source so far, with its latest answers."""
-        recent = surface_answers.read_recent(self._control, max_age_s=HEALTH_TTL_S)
+        recent = hosts.recent_answers(self._control, max_age_s=HEALTH_TTL_S)
         latest = {
             surface: (len(answers), sum(kind != ANSWERED for kind in answers))
             for (_, surface), answers in recent.items()

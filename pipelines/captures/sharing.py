@@ -6,24 +6,28 @@ refusal, from the rows of the other process's capture. Reading is in `recording.
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.reading import CapturedValue
+from pipelines.platform.sources.table import CapturedValue
 from warehouse.control import ControlStore
-from warehouse.control.captures import capture_claims
-from warehouse.control.captures.capture_claims import CaptureClaim
+from warehouse.control import captures as shared_captures
+from warehouse.control.captures import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
+from warehouse.queries.results import read_latest_videos
 from warehouse.records import errors
 from warehouse.records.charts import ChartPage
+from warehouse.records.errors import SametrackError
+from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import VideoDetail, VideoPage
+from warehouse.records.videos import Video, VideoDetail, VideoPage
 
 CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
 LEASE_POLL_S = 0.05
@@ -87,7 +91,7 @@ class CaptureSharing:
             # and another process reads the same once more.
             with suppress(errors.WarehouseError):
                 await asyncio.to_thread(
-                    capture_claims.renew,
+                    shared_captures.renew,
                     self._control,
                     lease.name,
                     lease.owner,
@@ -100,7 +104,7 @@ class CaptureSharing:
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(capture_claims.finish, self._control, lease.name, lease.owner):
+        if await asyncio.to_thread(shared_captures.finish, self._control, lease.name, lease.owner):
             return
         capture_id = None
         try:
@@ -108,7 +112,7 @@ class CaptureSharing:
             capture_id = lease.capture_id
         finally:
             await asyncio.to_thread(
-                capture_claims.publish, self._control, lease.name, lease.owner, capture_id
+                shared_captures.publish, self._control, lease.name, lease.owner, capture_id
             )
 
     async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
@@ -139,7 +143,7 @@ class CaptureSharing:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""
         begin = asyncio.ensure_future(
             asyncio.to_thread(
-                capture_claims.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
+                shared_captures.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
             )
         )
         try:
@@ -147,14 +151,14 @@ class CaptureSharing:
         except asyncio.CancelledError:
             if (await begin).is_ours:
                 await asyncio.to_thread(
-                    capture_claims.publish, self._control, lease.name, lease.owner, None
+                    shared_captures.publish, self._control, lease.name, lease.owner, None
                 )
             raise
 
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
             await self._clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(capture_claims.check, self._control, name, owner)
+            over = await asyncio.to_thread(shared_captures.check, self._control, name, owner)
             if over.is_over:
                 return over.capture_id
 
@@ -262,3 +266,79 @@ def _list(engine: Engine, capture: ReadOnlyRow) -> VideoPage:
         cursor=capture["cursor_out"],
         has_more=capture["has_more"],
     )
+
+
+# Fresh observations: when one expires, and lookups of recent video details in one query.
+
+
+def fresh_until(observed_at: datetime | None, ttl_s: float) -> datetime | None:
+    """Return when an observation expires; None if there is none."""
+    return None if observed_at is None else observed_at + timedelta(seconds=ttl_s)
+
+
+def is_fresh(observed_at: datetime | None, *, now: datetime, ttl_s: float) -> bool:
+    """Return True if an observation is younger than `ttl_s`.
+
+    One slightly later than `now` was made meanwhile and is fresh; one much later is from before the
+    clock was set back, and is not.
+    """
+    return observed_at is not None and abs((now - observed_at).total_seconds()) < ttl_s
+
+
+BATCH_WINDOW_S = 0.005  # little beside the query itself, enough for lookups of one moment
+
+
+class RecentDetails:
+    """Looks up videos with a complete observation that is fresh enough.
+
+    A query costs tens of milliseconds whatever its size, so concurrent lookups share one. It also
+    includes the videos that lists have shown, since their details are usually needed next.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._shown: set[str] = set()
+        self._known: dict[str, Video | None] = {}
+        self._asked: dict[str, asyncio.Future[None]] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    def expect(self, aweme_ids: Iterable[str]) -> None:
+        """Include these videos in the next query."""
+        self._shown.update(aweme_ids)
+
+    async def find(self, aweme_id: str, *, max_age_s: float) -> Video | None:
+        """Return the newest complete observation of a video; None if none is fresh enough."""
+        if aweme_id not in self._known:
+            await self._ask(aweme_id)
+        video = self._known.get(aweme_id)
+        if video is None or not video.statistics_complete:
+            return None
+        is_young = is_fresh(video.observed_at, now=observed_now(), ttl_s=max_age_s)
+        return video if is_young else None
+
+    async def _ask(self, aweme_id: str) -> None:
+        answer = self._asked.get(aweme_id)
+        if answer is None:
+            answer = asyncio.get_running_loop().create_future()
+            self._asked[aweme_id] = answer
+        if self._looking is None:
+            # A separate task: the first caller may be cancelled while others still wait.
+            self._looking = asyncio.create_task(self._answer_all())
+        # Shielded: others wait for the same future, and must not be cancelled with this caller.
+        await asyncio.shield(answer)
+
+    async def _answer_all(self) -> None:
+        await asyncio.sleep(BATCH_WINDOW_S)
+        # Who asks from now on starts the next batch.
+        asked, self._asked, self._looking = self._asked, {}, None
+        aweme_ids = (self._shown | set(asked)) - self._known.keys()
+        try:
+            videos = await asyncio.to_thread(read_latest_videos, self._engine, sorted(aweme_ids))
+        except SametrackError as error:
+            for answer in asked.values():
+                answer.set_exception(error)
+                answer.exception()  # waiting callers raise it; there may be none left
+            return
+        self._known.update({aweme_id: videos.get(aweme_id) for aweme_id in aweme_ids})
+        for answer in asked.values():
+            answer.set_result(None)

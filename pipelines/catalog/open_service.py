@@ -19,14 +19,13 @@ from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.videos import ServiceSongList
 
 if TYPE_CHECKING:
-    from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-    from pipelines.catalog.report.catalog_report import CatalogReportFormat
-    from pipelines.catalog.sound_matches import MatchCounts
+    from pipelines.catalog.report import CatalogReportFormat
+    from pipelines.catalog.sound_matches import CatalogReferenceSounds, MatchCounts
 
 
 @contextmanager
@@ -42,7 +41,7 @@ def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
 
     # Most commands read no song list, so the lake is opened for each list that is read.
     def read_songs(kind: str, list_id: str) -> ServiceSongList:
-        from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.5 s
+        from pipelines.catalog.sources.song_lists import SongListReader  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.5 s
 
         with open_engine_of(settings, home) as engine:
             reader = SongListReader(
@@ -128,7 +127,7 @@ def write_report(
         InvalidParameterError: There is no such catalogue, or a file cannot be written.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.report.catalog_report import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
+    from pipelines.catalog.report import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
@@ -147,7 +146,7 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
         InvalidParameterError: There is no such catalogue.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.reference_sounds import CatalogReferenceSounds  # noqa: PLC0415 -- loads Numba, 0.6 s
+    from pipelines.catalog.sound_matches import CatalogReferenceSounds  # noqa: PLC0415 -- loads Numba, 0.6 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:

@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import uuid4
 
-from pipelines.catalog.rules import planning
+from pipelines.catalog import rules
 from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
 from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from warehouse.control import ControlStore, catalogs, jobs, leases
-from warehouse.records.catalog.tracks import Catalog, CatalogTrack
+from warehouse.records.catalogs import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
 from warehouse.records.jobs import (
     FINAL_STATUSES,
@@ -63,12 +63,12 @@ class CatalogProgress:
         cancelled: The keys of those ended tracks whose job left neither a result nor an error.
     """
 
-    states: Mapping[planning.TrackState, int]
+    states: Mapping[rules.TrackState, int]
     due_count: int
     jobs: Mapping[str, Job]
     ended: tuple[CatalogTrack, ...]
-    spent: planning.DaySpending
-    stop: planning.StopReason | None
+    spent: rules.DaySpending
+    stop: rules.StopReason | None
     cancelled: frozenset[str] = frozenset()
 
     @property
@@ -86,7 +86,7 @@ class _Step:
     tracks: dict[str, CatalogTrack]
     due: list[CatalogTrack]
     jobs: dict[str, Job]
-    spent: planning.DaySpending
+    spent: rules.DaySpending
     ended: list[CatalogTrack] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
 
@@ -148,12 +148,12 @@ class CatalogRun:
             progress = self._progress_without_change()
         if progress is None:
             progress = self._advance(is_ours=is_ours)
-        self._last = (planning.day_number(self.clock()), progress)
+        self._last = (rules.day_number(self.clock()), progress)
         return progress
 
     def _progress_without_change(self) -> CatalogProgress | None:
         """Return the last progress with its jobs as they are now; None if there is more to do."""
-        if self._last is None or self._last[0] != planning.day_number(self.clock()):
+        if self._last is None or self._last[0] != rules.day_number(self.clock()):
             return None
         last = self._last[1]
         if last.stop is None and len(last.jobs) < self.at_once:
@@ -175,7 +175,7 @@ class CatalogRun:
         # A track has ended in this step if its job was under way in the last one, or until now.
         under_way = self._under_way | {track.given.key: track for track in before if track.job_id}
         ended = [track for track in tracks if track.job_id is None and track.given.key in under_way]
-        due = planning.due_tracks(tracks, catalog.settings, now)
+        due = rules.due_tracks(tracks, catalog.settings, now)
         step = _Step(
             catalog=catalog,
             now=now,
@@ -187,13 +187,13 @@ class CatalogRun:
             cancelled={
                 track.given.key
                 for track in ended
-                if not planning.has_outcome(under_way[track.given.key], track)
+                if not rules.has_outcome(under_way[track.given.key], track)
             },
         )
         stop = self._submit(step) if is_ours else "taken_over"
         self._under_way = {key: step.tracks[key] for key in step.jobs}
         return CatalogProgress(
-            states=planning.count_states(step.tracks.values(), catalog.settings, now),
+            states=rules.count_states(step.tracks.values(), catalog.settings, now),
             due_count=len(step.due),
             jobs=step.jobs,
             ended=tuple(step.ended),
@@ -202,14 +202,14 @@ class CatalogRun:
             cancelled=frozenset(step.cancelled),
         )
 
-    def _submit(self, step: _Step) -> planning.StopReason | None:
+    def _submit(self, step: _Step) -> rules.StopReason | None:
         """Submit due tracks until `at_once` jobs run; return why none is submitted after that."""
         if self._is_stopped:
             return "cancelled"
         while len(step.ended) < _MAX_ENDED:
             # A stored result ends a track at once and frees its place, so plan again after each
             # round of submissions.
-            plan = planning.next_submissions(
+            plan = rules.next_submissions(
                 step.due,
                 step.catalog.settings,
                 running=len(step.jobs),
@@ -227,7 +227,7 @@ class CatalogRun:
 
     def _submit_track(self, step: _Step, track: CatalogTrack) -> None:
         """Submit a track; its row is written once, when its job exists."""
-        key, job_id = track.given.key, planning.next_job_id(step.catalog, track)
+        key, job_id = track.given.key, rules.next_job_id(step.catalog, track)
         # A stored result is refused only if it could be the one that is too old for the catalogue:
         # a refresh would also read details anew that other scans have just read.
         age = None if track.result_at is None else step.now - track.result_at
@@ -238,17 +238,17 @@ class CatalogRun:
                 track.given.input, parameters, origin="schedule", job_id=job_id
             ).job
         except InputError as error:
-            updated = planning.refused(track, error, now=step.now)
+            updated = rules.refused(track, error, now=step.now)
         else:
             # An ended job with another id is a stored result, which costs nothing.
             costs_a_scan = job.job_id == job_id or job.status not in FINAL_STATUSES
-            updated = planning.submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
+            updated = rules.submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
             if costs_a_scan:
                 step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
             if job.status == "cancelled":
                 step.cancelled.add(key)
             if job.status in FINAL_STATUSES:
-                updated = planning.settled(updated, job, now=step.now, is_charged=costs_a_scan)
+                updated = rules.settled(updated, job, now=step.now, is_charged=costs_a_scan)
             else:
                 step.jobs[key] = job
         catalogs.update_track(self.control, self.name, updated, job_before=None)
@@ -271,7 +271,7 @@ def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
     stop_run(control, name)
     cancelled = 0
     for track in catalogs.read_tracks(control, name):
-        if track.job_id is None or not planning.is_own_job(catalog, track):
+        if track.job_id is None or not rules.is_own_job(catalog, track):
             continue
         job = jobs.get(control, track.job_id)
         # A higher priority: a user has asked for the same scan.

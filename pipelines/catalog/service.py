@@ -5,18 +5,72 @@ Starts no scan: `run.py` submits what is due.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.catalog.rules import importing, planning
+from pipelines.catalog import rules
+from pipelines.catalog.rules import state_of
 from pipelines.catalog.run_requests import stop_run
 from pipelines.catalog.sources import song_lists
+from pipelines.documents.videos import to_time
 from warehouse.control import ControlStore, catalogs, jobs
-from warehouse.records.catalog.tracks import Catalog, CatalogTrack
+from warehouse.records.catalogs import Catalog, CatalogTrack
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
+from warehouse.records.values import Document
 from warehouse.records.watchlists import check_name
+
+# Catalogues, tracks and imports as JSON values, for the API and the command line. Pure.
+
+
+def to_catalog_document(status: "CatalogStatus") -> Document:
+    """Return where a catalogue stands, without its tracks."""
+    catalog = status.catalog
+    return {
+        "name": catalog.name,
+        "settings": catalog.settings.to_document(),
+        "created_at": to_time(catalog.created_at),
+        "updated_at": to_time(catalog.updated_at),
+        "read_at": to_time(status.read_at),
+        "track_count": len(status.tracks),
+        "states": dict(status.states),
+        "due_count": len(status.due),
+        "spent_today": asdict(status.spent),
+        "same_music": {music_id: list(keys) for music_id, keys in status.same_music.items()},
+    }
+
+
+def to_track_document(status: "CatalogStatus", track: CatalogTrack) -> Document:
+    """Return a track of a catalogue."""
+    job = status.jobs.get(track.given.key)
+    return {
+        **asdict(track.given),
+        "state": state_of(track, status.catalog.settings, status.read_at),
+        "music_id": track.music_id,
+        "job_id": track.job_id,
+        "stage": None if job is None else job.progress.stage,
+        "result_job_id": track.result_job_id,
+        "result_at": to_time(track.result_at),
+        "previous_job_id": track.previous_job_id,
+        "failed_at": to_time(track.failed_at),
+        "error": track.error,
+    }
+
+
+def to_import_document(report: "ImportReport") -> Document:
+    """Return what an import did."""
+    outcome = report.outcome
+    return {
+        "name": report.name,
+        "is_dry_run": report.is_dry_run,
+        "track_count": report.track_count,
+        "new_count": report.new_count,
+        "updated_count": report.updated_count,
+        "duplicates": [asdict(line) for line in outcome.duplicates],
+        "problems": [asdict(problem) for problem in outcome.problems],
+        "lists": [asdict(song_list) for song_list in report.lists],
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +78,7 @@ class ImportReport:
     """What an import did, or would do if `is_dry_run`. Song lists were read in both cases."""
 
     name: str
-    outcome: importing.ImportOutcome
+    outcome: rules.ImportOutcome
     new_count: int
     updated_count: int
     track_count: int
@@ -47,9 +101,9 @@ class CatalogStatus:
     catalog: Catalog
     read_at: datetime
     tracks: tuple[CatalogTrack, ...]
-    states: Mapping[planning.TrackState, int]
+    states: Mapping[rules.TrackState, int]
     due: tuple[CatalogTrack, ...]
-    spent: planning.DaySpending
+    spent: rules.DaySpending
     jobs: Mapping[str, Job]
     same_music: Mapping[str, tuple[str, ...]]
 
@@ -75,7 +129,7 @@ class CatalogService:
     def import_lines(
         self,
         name: str,
-        lines: Sequence[importing.ImportLine],
+        lines: Sequence[rules.ImportLine],
         *,
         changes: Mapping[str, object] | None = None,
         dry_run: bool = False,
@@ -108,7 +162,7 @@ class CatalogService:
         stored = {
             track.given.key: track.given for track in catalogs.read_tracks(self.control, name)
         }
-        outcome = importing.plan_import(expanded.lines, identify=identify, known=stored.values())
+        outcome = rules.plan_import(expanded.lines, identify=identify, known=stored.values())
         # Problems of lists and of single lines, in the order of the source.
         problems = (*outcome.problems, *expanded.problems)
         outcome = replace(
@@ -118,9 +172,7 @@ class CatalogService:
         # An import without a single track creates no catalogue.
         if not dry_run and (outcome.tracks or is_stored):
             catalogs.change(self.control, name, changes or {})
-            catalogs.import_tracks(
-                self.control, name, outcome.tracks, merge=importing.updated_track
-            )
+            catalogs.import_tracks(self.control, name, outcome.tracks, merge=rules.updated_track)
         return ImportReport(
             name=name,
             outcome=outcome,
@@ -195,8 +247,8 @@ class CatalogService:
             catalog=catalog,
             read_at=now,
             tracks=tuple(tracks),
-            states=planning.count_states(tracks, catalog.settings, now),
-            due=tuple(planning.due_tracks(tracks, catalog.settings, now)),
+            states=rules.count_states(tracks, catalog.settings, now),
+            due=tuple(rules.due_tracks(tracks, catalog.settings, now)),
             spent=spent_today(tracks, jobs, now),
             jobs=jobs,
             same_music={
@@ -235,7 +287,7 @@ def settle_tracks(
             tracks.append(track)
             continue
         job = jobs.get(control, track.job_id)
-        after = planning.settled(track, job, now=now, is_charged=True)
+        after = rules.settled(track, job, now=now, is_charged=True)
         if after is not track:
             # Without effect if another process has stored the outcome of this job meanwhile.
             catalogs.update_track(control, name, after, job_before=track.job_id)
@@ -247,9 +299,9 @@ def settle_tracks(
 
 def spent_today(
     tracks: Sequence[CatalogTrack], jobs: Mapping[str, Job], now: datetime
-) -> planning.DaySpending:
+) -> rules.DaySpending:
     """Return what the scans submitted today have cost, with those that are under way."""
-    ended, today = planning.ended_spending(tracks, now), planning.day_number(now)
+    ended, today = rules.ended_spending(tracks, now), rules.day_number(now)
     running = sum(
         jobs[track.given.key].progress.requests_used
         for track in tracks

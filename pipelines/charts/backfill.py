@@ -18,7 +18,7 @@ from pipelines.charts.rules.history import Span, issues_by_day, list_serves_unti
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.control import ControlStore
-from warehouse.control.captures import capture_claims
+from warehouse.control import captures as shared_captures
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts
 from warehouse.records import errors
@@ -249,17 +249,17 @@ class Backfill:
 
         def acquire() -> None:
             for volid in volids:
-                claim = capture_claims.claim(self.store, _lease(volid), owner, ttl_s=self.hold_s)
+                claim = shared_captures.claim(self.store, _lease(volid), owner, ttl_s=self.hold_s)
                 if claim.is_ours:
                     leased.append(volid)
 
         def renew() -> None:
             for volid in list(leased):  # `acquire` may still add some
-                capture_claims.renew(self.store, _lease(volid), owner, ttl_s=self.hold_s)
+                shared_captures.renew(self.store, _lease(volid), owner, ttl_s=self.hold_s)
 
         def release() -> None:
             for volid in leased:
-                capture_claims.publish(self.store, _lease(volid), owner, None)
+                shared_captures.publish(self.store, _lease(volid), owner, None)
 
         async def renew_regularly() -> None:
             # If the store fails, the leases expire; each batch checks the lake anyway.

@@ -1,8 +1,7 @@
 """Link songs of the chart to music ids and store changed links in the mart.
 
 Blocking. Concurrent runs are harmless because the newest row of a pair wins. Not here: the rules
-(`pipelines.charts.rules.song_links`, `pipelines.charts.rules.lead`), reading the chart
-(`backfill`).
+(`rules/song_links.py`, `rules/platform_comparison.py`), reading the chart (`backfill`).
 """
 
 from collections import Counter, defaultdict

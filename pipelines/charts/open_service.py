@@ -16,7 +16,7 @@ from pipelines.platform.providers import build_chart_provider, choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.worlds import is_demo_world
 
 _NO_AUTO_FLUSH = 100_000

@@ -15,16 +15,22 @@ from datetime import UTC, datetime
 from functools import partial
 
 from pipelines.doctor import documents
-from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
-from pipelines.doctor.checks.machine import check_disk, check_python, check_sandbox, check_workers
-from pipelines.doctor.checks.stores import check_control, check_home, check_warehouse
+from pipelines.doctor.checks import (
+    check_control,
+    check_disk,
+    check_home,
+    check_python,
+    check_sandbox,
+    check_warehouse,
+    check_workers,
+)
+from pipelines.doctor.documents import CheckResult, HealthVerdict, summarise_health
 from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from warehouse.control import job_claims
-from warehouse.control.hosts import circuits, robots
+from warehouse.control import hosts, jobs
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
@@ -209,7 +215,7 @@ class SystemHealthCheck:
             self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
         )
         if control is not None:
-            live = partial(job_claims.live_workers, control, self.settings.worker_lost_after_s)
+            live = partial(jobs.live_workers, control, self.settings.worker_lost_after_s)
             await self._check("worker", partial(check_workers, live))
         if not self.surfaces:
             return
@@ -238,8 +244,8 @@ class SystemHealthCheck:
                 listener=listener,
                 total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
             )
-            self.circuits = documents.to_circuit_documents(circuits.read_all(control))
-            self.robots = documents.to_robots_documents(robots.decisions(control))
+            self.circuits = documents.to_circuit_documents(hosts.read_circuits(control))
+            self.robots = documents.to_robots_documents(hosts.robots_decisions(control))
         except SametrackError as error:
             self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.captures.recorded import BodyPseudonymiser
 from pipelines.platform.call_trace import HttpResponse
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.health import SurfaceHealth

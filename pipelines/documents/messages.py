@@ -127,16 +127,29 @@ FIGURES: Mapping[str, Message] = {
     "hot_score_sum": Message("total hot score", "作品总热度"),
     "follower_count": Message("followers", "粉丝"),
     "total_favorited": Message("likes received", "获赞总数"),
-    "aweme_count": Message("videos", "作品"),
+    "aweme_count": Message("posts", "作品数"),
+    "following_count": Message("following", "关注"),
+    "favoriting_count": Message("likes given", "喜欢数"),
+    "work_count": Message("confirmed videos", "已确认作品"),
     "view_count": Message("views", "播放"),
     "user_count": Message("users", "参与人数"),
     "digg_count": Message("likes", "点赞"),
     "comment_count": Message("comments", "评论"),
-    "collect_count": Message("collects", "收藏"),
+    "collect_count": Message("bookmarks", "收藏"),
     "share_count": Message("shares", "分享"),
     "hot_score": Message("hot score", "热度"),
 }
-"""Counts of a watched subject and of its videos."""
+"""Labels of the counts of tracks, accounts, hashtags and videos, wherever they are shown.
+
+The console has them as headings from the generated `api/console/app/messages/figures.js`.
+"""
+
+
+def figure_heading(name: str) -> Message:
+    """Return the label of a count as the heading of a column: with a capital letter."""
+    label = FIGURES[name]
+    return Message(label.en.capitalize(), label.zh)
+
 
 OBSERVATIONS: Mapping[str, Message] = {
     "likely_cover": Message("likely a cover", "可能是翻唱"),

@@ -14,7 +14,7 @@ from warehouse.records.evidence import (
     Verdict,
 )
 from warehouse.records.times import CreatedAtSource
-from warehouse.records.videos import MediaType
+from warehouse.records.videos import HOT_SCORE_FORMULA, MediaType
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
 
@@ -239,9 +239,7 @@ class RankedVideo(LinkedVideo):
     """A confirmed video with its rank in the requested order."""
 
     rank: Annotated[int, Field(ge=1)]
-    hot_score: Annotated[
-        int | None, Field(description="likes + 4 comments + 3 collects + 8 shares; null: unknown")
-    ]
+    hot_score: Annotated[int | None, Field(description=f"{HOT_SCORE_FORMULA}; null: unknown")]
     is_viral: bool
 
 

@@ -6,7 +6,7 @@ the rules and the work (`pipelines/catalog`).
 
 import dagster as dg
 
-from pipelines.catalog.rules.planning import TRACK_STATES
+from pipelines.catalog.rules import TRACK_STATES
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import CatalogResource

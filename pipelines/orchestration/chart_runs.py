@@ -18,7 +18,7 @@ from pipelines.orchestration.assets.decorators import KINDS, OWNERS, READS_PLATF
 from pipelines.orchestration.assets.scan_steps import CONFIRMED
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ChartResource
-from pipelines.orchestration.runs.repeated_launches import find_ended_launches
+from pipelines.orchestration.runs.reconciliation import find_ended_launches
 
 CHART_ISSUES = dg.AssetKey(["raw", "chart_issues"])
 CHART_SONGS = dg.AssetKey(["raw", "chart_songs"])

@@ -11,8 +11,7 @@ from pipelines.orchestration import catalog_runs, chart_runs, jobs, resources, w
 from pipelines.orchestration.assets import scan_steps
 from pipelines.orchestration.assets.automation import automation_rules, follow_tables
 from pipelines.orchestration.assets.health import surface_health
-from pipelines.orchestration.assets.published_database import database
-from pipelines.orchestration.assets.reports import REPORTS
+from pipelines.orchestration.assets.reports import REPORTS, database
 from pipelines.orchestration.assets.tables import described, lake_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS

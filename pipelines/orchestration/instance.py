@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
-from warehouse.home.folder import Home
+from warehouse.home import Home
 from warehouse.records.errors import WarehouseUnavailableError, WorkerUnavailableError
 from warehouse.records.values import Document
 

@@ -22,10 +22,9 @@ from dagster import (
 )
 
 from pipelines.orchestration.assets import scan_steps
-from pipelines.orchestration.assets.decorators import SCAN_GROUPS
+from pipelines.orchestration.assets.decorators import SCAN_GROUPS, RunMetadata
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
-from pipelines.orchestration.assets.metadata import RunMetadata
-from pipelines.orchestration.assets.published_database import DATABASE
+from pipelines.orchestration.assets.reports import DATABASE
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource

@@ -19,7 +19,7 @@ from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.partitions import watchlists as watchlist_partitions
 from pipelines.orchestration.resources import WatchlistResource
-from pipelines.orchestration.runs.repeated_launches import find_ended_launches
+from pipelines.orchestration.runs.reconciliation import find_ended_launches
 from pipelines.watchlists.run import WatchlistRunner
 from warehouse.control import watchlists as stored_watchlists
 from warehouse.records.errors import ProfileNotChosenError

@@ -1,17 +1,17 @@
 """The parameters of a scan: names, types, defaults and limits.
 
-The API models, command line options, reference tables and the worker all use `PARAMETERS`.
-`ScanParameters` are the effective values of one job: typed, with defaults and linked values.
+`ScanParameters` declares them once; API models, options of commands, assistant tools, the form of
+the console, reports and reference follow from `PARAMETERS`, the same as a table.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Literal, Protocol
+from dataclasses import Field, asdict, dataclass, field, fields
+from typing import Any, Literal, Protocol, cast, get_args
 
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.evidence import VERDICT_REVISION
+from warehouse.records.evidence import VERDICT_REVISION, MatchThresholds
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 SORT_LABELS: Mapping[SortBy, tuple[str, str]] = {
@@ -35,9 +35,9 @@ class Parameter:
 
     name: str
     kind: type
-    default: int | float | bool | str | None
-    minimum: int | float | None = None
-    maximum: int | float | None = None
+    default: Any  # of the type `kind`
+    minimum: float | None = None
+    maximum: float | None = None
     choices: tuple[str, ...] = ()
     linked_to: str | None = None
     meaning: str
@@ -49,106 +49,144 @@ def parameter_table(*parameters: Parameter) -> Mapping[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters}
 
 
-PARAMETERS: tuple[Parameter, ...] = (
-    Parameter(
-        name="candidate_limit", kind=int, default=150, minimum=15, maximum=2000,
-        meaning="target size of the candidate pool of the track",
-        meaning_zh="每首音乐的候选池目标数量",
-    ),
-    Parameter(
-        name="count", kind=int, default=30, minimum=1, maximum=500,
-        meaning="how many ranked videos to return (Top N)",
-        meaning_zh="返回的排行数量（Top N）",
-    ),
-    Parameter(
-        name="sort_by", kind=str, default="hot_score", choices=SORT_ORDERS,
-        meaning="order of the ranking",
-        meaning_zh="排序方式",
-    ),
-    Parameter(
-        name="viral_threshold", kind=int, default=10_000, minimum=0,
-        meaning="likes from which a video counts as viral",
-        meaning_zh="点赞数达到该值视为爆款",
-    ),
-    Parameter(
-        name="viral_only", kind=bool, default=False,
-        meaning="return only videos that reach the viral threshold",
-        meaning_zh="只返回达到爆款阈值的作品",
-    ),
-    Parameter(
-        name="search_enabled", kind=bool, default=True,
-        meaning="add candidates from the guest search of the platform",
-        meaning_zh="是否加入官方游客综合搜索候选",
-    ),
-    Parameter(
-        name="search_candidate_limit", kind=int, default=None, minimum=0, maximum=5000,
-        linked_to="candidate_limit",
-        meaning="target size of the union of all search observations",
-        meaning_zh="搜索观测并集的目标数量",
-    ),
-    Parameter(
-        name="search_batch_target", kind=int, default=150, minimum=1, maximum=1000,
-        meaning="search items new to the union after which a job stops searching",
-        meaning_zh="单次任务新增搜索快照的目标数量",
-    ),
-    Parameter(
-        name="search_page_limit", kind=int, default=30, minimum=1, maximum=60,
-        meaning="pages read per search term",
-        meaning_zh="每个搜索词读取的页数上限",
-    ),
-    Parameter(
-        name="search_request_budget", kind=int, default=180, minimum=10, maximum=180,
-        meaning="search pages read per job over all terms",
-        meaning_zh="单次任务所有搜索词的请求预算",
-    ),
-    Parameter(
-        name="verify_audio", kind=bool, default=True,
-        meaning="listen to works under other music ids before they can count",
-        meaning_zh="是否对其他音乐 ID 的候选做音频核验",
-    ),
-    Parameter(
-        name="match_threshold", kind=float, default=0.65, minimum=0.0, maximum=1.0,
-        meaning="composite audio score that a match must reach",
-        meaning_zh="音频匹配综合得分阈值",
-    ),
-    Parameter(
-        name="account_profile_limit", kind=int, default=None, minimum=0, maximum=500,
-        linked_to="count",
-        meaning="accounts whose profile is filled in",
-        meaning_zh="补全资料的账号数量",
-    ),
-    Parameter(
-        name="refresh", kind=bool, default=False,
-        meaning="ignore stored results and read the platform again",
-        meaning_zh="忽略仍有效的缓存，重新读取公开数据",
-    ),
-)  # fmt: skip
-BY_NAME = parameter_table(*PARAMETERS)
+def parameter(
+    default: object,
+    meaning: str,
+    meaning_zh: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:  # as `field`, which it calls
+    """Declare a field of a dataclass as a parameter.
+
+    Args:
+        default: Its default, or the field before it whose value it takes unless it is given.
+        meaning: What it means, in English.
+        meaning_zh: The same in Chinese.
+        minimum: The smallest value.
+        maximum: The largest value.
+    """
+    # In the body of a class the name of a field is still its declaration.
+    linked = default if isinstance(default, Field) else None
+    facts = {"minimum": minimum, "maximum": maximum, "meaning": meaning, "meaning_zh": meaning_zh}
+    return field(
+        default=linked.default if linked else default, metadata={"facts": facts, "linked": linked}
+    )
+
+
+def parameter_like(other: Parameter) -> Any:  # as `parameter`, which it calls
+    """Declare a field with the default, the limits and the meaning of another parameter."""
+    return parameter(
+        other.default,
+        other.meaning,
+        other.meaning_zh,
+        minimum=other.minimum,
+        maximum=other.maximum,
+    )
+
+
+def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return what a dataclass declares by `parameter`, in the order of its fields."""
+    parameters = []
+    for declared in fields(kind):
+        if "facts" not in declared.metadata:  # the search keywords: a list is no simple value
+            continue
+        linked: Field[object] | None = declared.metadata["linked"]
+        choices = get_args(declared.type)
+        parameters.append(
+            Parameter(
+                name=declared.name,
+                kind=str if choices else cast("type", declared.type),
+                default=declared.default if linked is None else None,
+                choices=choices,
+                linked_to=None if linked is None else linked.name,
+                **declared.metadata["facts"],
+            )
+        )
+    return tuple(parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanParameters:
-    """The effective parameters of one scan; `PARAMETERS` describes them."""
+    """The effective parameters of one scan: what each means, its default and its limits."""
 
-    candidate_limit: int = 150
-    count: int = 30
-    sort_by: SortBy = "hot_score"
-    viral_threshold: int = 10_000
-    viral_only: bool = False
-    search_enabled: bool = True
+    candidate_limit: int = parameter(
+        150,
+        "target size of the candidate pool of the track",
+        "每首音乐的候选池目标数量",
+        minimum=15,
+        maximum=2000,
+    )
+    count: int = parameter(
+        30,
+        "how many ranked videos to return (Top N)",
+        "返回的排行数量（Top N）",
+        minimum=1,
+        maximum=500,
+    )
+    sort_by: SortBy = parameter("hot_score", "order of the ranking", "排序方式")  # noqa: RUF009 -- a field
+    viral_threshold: int = parameter(
+        10_000, "likes from which a video counts as viral", "点赞数达到该值视为爆款", minimum=0
+    )
+    viral_only: bool = parameter(
+        False, "return only videos that reach the viral threshold", "只返回达到爆款阈值的作品"
+    )
+    search_enabled: bool = parameter(
+        True, "add candidates from the guest search of the platform", "是否加入官方游客综合搜索候选"
+    )
     search_keywords: tuple[str, ...] = ()
-    search_candidate_limit: int = 150
-    search_batch_target: int = 150
-    search_page_limit: int = 30
-    search_request_budget: int = 180
-    verify_audio: bool = True
-    match_threshold: float = 0.65
-    account_profile_limit: int = 30
-    refresh: bool = False
+    search_candidate_limit: int = parameter(
+        candidate_limit,
+        "target size of the union of all search observations",
+        "搜索观测并集的目标数量",
+        minimum=0,
+        maximum=5000,
+    )
+    search_batch_target: int = parameter(
+        150,
+        "search items new to the union after which a job stops searching",
+        "单次任务新增搜索快照的目标数量",
+        minimum=1,
+        maximum=1000,
+    )
+    search_page_limit: int = parameter(
+        30, "pages read per search term", "每个搜索词读取的页数上限", minimum=1, maximum=60
+    )
+    search_request_budget: int = parameter(
+        180,
+        "search pages read per job over all terms",
+        "单次任务所有搜索词的请求预算",
+        minimum=10,
+        maximum=180,
+    )
+    verify_audio: bool = parameter(
+        True,
+        "listen to works under other music ids before they can count",
+        "是否对其他音乐 ID 的候选做音频核验",
+    )
+    match_threshold: float = parameter(
+        MatchThresholds().match_threshold,
+        "composite audio score that a match must reach",
+        "音频匹配综合得分阈值",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    account_profile_limit: int = parameter(
+        count, "accounts whose profile is filled in", "补全资料的账号数量", minimum=0, maximum=500
+    )
+    refresh: bool = parameter(
+        False,
+        "ignore stored results and read the platform again",
+        "忽略仍有效的缓存，重新读取公开数据",
+    )
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values, in field order."""
         return {**asdict(self), "search_keywords": list(self.search_keywords)}
+
+
+PARAMETERS = parameters_of(ScanParameters)
+BY_NAME = parameter_table(*PARAMETERS)
 
 
 def check_limits(given: Mapping[str, object]) -> None:
@@ -174,6 +212,7 @@ def scan_parameters(given: Mapping[str, object]) -> ScanParameters:
         TypeError: A name is not a parameter of a scan.
     """
     values = {name: value for name, value in given.items() if value is not None}
+    # A linked parameter follows the value that was given for the other, not its default alone.
     for parameter in PARAMETERS:
         if parameter.linked_to is not None and parameter.name not in values:
             linked = BY_NAME[parameter.linked_to]
@@ -220,6 +259,7 @@ def scan_key(
     document = parameters.to_document()
     for name in (*VIEW_PARAMETERS, *DEPTH_PARAMETERS, "refresh"):
         del document[name]
+    # The same searches, in whatever order and case the titles were given
     document["search_keywords"] = sorted(
         {word.casefold().strip() for word in parameters.search_keywords}
     )

@@ -12,19 +12,17 @@ from http import HTTPStatus
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc import songs
-from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
-from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
-from pipelines.platform.mobileapp.layouts import load_app
+from pipelines.platform.mobileapp.screens import load_app
 from pipelines.platform.parsers.lists import parse_detail_body, parse_slides_info
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile
-from pipelines.platform.reading import CapturedValue
 from pipelines.platform.refusal_table import refusal_error
 from pipelines.platform.sources import table
-from pipelines.platform.sources.table import SourceRequest
+from pipelines.platform.sources.table import CapturedValue, SourceRequest
 from warehouse.records.errors import PageWithoutDataError, StructureChangedError
 from warehouse.records.search import SearchPosition
 

@@ -8,17 +8,15 @@ The reactions to a refusal are listed in `refusal_table.py` and applied by the p
 from collections.abc import Callable
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
-from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
+from pipelines.platform.http.circuit_breaker import UNASKED_REASONS, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import read_address
 from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources.rules import ANSWERED
-from pipelines.platform.sources.table import SourceRequest
+from pipelines.platform.sources.table import Reading, SourceRequest
 from warehouse.records import errors
 
 

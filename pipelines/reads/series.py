@@ -10,8 +10,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Literal
 
+from warehouse.records.videos import COUNTS
+
 SeriesKind = Literal["video", "track", "account"]
-COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 MEASURES: Mapping[SeriesKind, tuple[str, ...]] = {
     "video": COUNTS,
     "track": ("work_count", *COUNTS),

@@ -28,7 +28,7 @@ from pipelines.reports.page import render_page
 from pipelines.reports.texts import load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
-from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.reading import parse_as_of
 from warehouse.lake.store import lake_root
 from warehouse.records import errors
 from warehouse.records.errors import (
@@ -102,7 +102,7 @@ def build_report(
     with ExitStack() as stack:
         # Chromium starts in the background while the notebook runs.
         if request.with_pdf:
-            from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
+            from pipelines.reports.page import open_printer  # noqa: PLC0415 -- the extra `browser`
 
             printer = stack.enter_context(open_printer(settings.chromium_path))
         drafts = stack.enter_context(TemporaryDirectory(prefix="sametrack-report-"))

@@ -127,7 +127,7 @@ def add_known_matches(session: ScanRun) -> int:
     return add_sightings(session, sightings, coverage)
 
 
-def begin_pool(session: ScanRun) -> tuple[candidate_pool.Candidate, ...]:
+def begin_pool(session: ScanRun) -> tuple[candidate_pool.Sighting, ...]:
     """Add the first candidates, before the other sources have been read, and return them.
 
     The list of a popular music id alone could fill the pool.
@@ -138,9 +138,7 @@ def begin_pool(session: ScanRun) -> tuple[candidate_pool.Candidate, ...]:
     )
 
 
-def fill_pool(
-    session: ScanRun, *, limit: int | None = None
-) -> tuple[candidate_pool.Candidate, ...]:
+def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[candidate_pool.Sighting, ...]:
     """Add the next candidates to the pool and return them.
 
     Posts without any relation to the song are added only if no other candidate is left, and only
@@ -157,7 +155,7 @@ def fill_pool(
     )
     if not chosen and session.verifies_audio:
         chosen = candidate_pool.choose_others(state.sightings, limit=limit, pooled=state.pool)
-    state.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
+    state.pool.update({entry.aweme_id: entry for entry in chosen})
     session.count()
     return chosen
 

@@ -18,9 +18,9 @@ from pipelines.documents.videos import (
 from pipelines.scan import marts
 from pipelines.scan.confirm import AUDIT_SURFACE
 from pipelines.scan.marts import MartRow
+from pipelines.scan.rules import coverage
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genuine_shares
-from pipelines.scan.rules.coverage import estimates
-from pipelines.scan.rules.coverage.audit import CONFIDENCE, left_out
+from pipelines.scan.rules.coverage import CONFIDENCE, left_out
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import is_search_wanted, search_related, search_summary
@@ -57,12 +57,12 @@ def result_document(session: ScanRun) -> result_types.StoredResult:
     summary = marts.summarize_accounts(engine, ranked, profiles=state.profiles)
     variants = [
         to_variant_document(
-            entry.video,
-            comparison=entry.comparison,
-            source_music_id=session.music_of(entry.video),
-            source_music_url=_music_link(session, session.music_of(entry.video)),
+            video,
+            comparison=comparison,
+            source_music_id=session.music_of(video),
+            source_music_url=_music_link(session, session.music_of(video)),
         )
-        for entry in state.variants.values()
+        for video, comparison in state.variant_videos()
     ]
     kinds = Counter(document["variant_kind"] for document in variants)
     return {
@@ -177,7 +177,7 @@ def coverage_document(session: ScanRun) -> result_types.Coverage:
             *(f"user_posts:{sec_uid}" for sec_uid in state.authors_left),
             *(f"hashtag_list:{name}" for name in state.hashtags_left),
         ],
-        "unseen_estimate": estimates.unseen_music_ids(shown_elsewhere),
+        "unseen_estimate": coverage.unseen_music_ids(shown_elsewhere),
         "list_genuine_share": [
             cast("result_types.ListGenuineShareDocument", asdict(share)) for share in shares
         ],
@@ -232,18 +232,18 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
     videos = (entry.video for entry in state.confirmed.values())
     music_of = {video.aweme_id: session.music_of(video) for video in videos}
     read = state.read_candidates()
-    listed = estimates.listed_only(state.sightings, confirmed_ids=state.verified, read=read)
+    listed = coverage.listed_only(state.sightings, confirmed_ids=state.verified, read=read)
     not_chosen = left_out(state.sightings, pooled=state.pool)
     sample = replace(
-        estimates.sample_of(state.sightings, music_of=music_of),
+        coverage.sample_of(state.sightings, music_of=music_of),
         unread_lists=len(unread_lists),
         is_compared=session.verifies_audio,
         listed_videos=len(listed),
         left_out=len(not_chosen - listed),
         unread=len(state.pool.keys() - read - listed),
-        rest=estimates.audited_rest(state.audit, listed=not_chosen & listed),
+        rest=coverage.audited_rest(state.audit, listed=not_chosen & listed),
     )
-    return estimates.estimate_music_ids(sample), estimates.estimate_videos(sample)
+    return coverage.estimate_music_ids(sample), coverage.estimate_videos(sample)
 
 
 def _estimate_document(entry: CoverageEstimate) -> result_types.CoverageEstimateDocument:

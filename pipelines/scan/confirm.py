@@ -14,7 +14,7 @@ from dataclasses import replace
 from pipelines.scan import collect, verify_audio
 from pipelines.scan.excerpts import finish_cutting
 from pipelines.scan.rules import expansion
-from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
+from pipelines.scan.rules.coverage import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
@@ -232,7 +232,7 @@ def _judge_candidates(session: ScanRun) -> None:
             continue
         variant = expansion.variant_comparison(own, of_group)
         if variant is not None:
-            state.variants[aweme_id] = expansion.VideoVariant(video=video, comparison=variant)
+            state.variants[aweme_id] = variant
             state.outcomes[aweme_id] = ("variant", variant.pair.reason)
         elif own is not None and (music_id in state.verified or of_group is not None):
             # The music id has a match, but the video's own sound was compared and differs.

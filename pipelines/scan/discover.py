@@ -16,7 +16,7 @@ from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from pipelines.scan.rules.results import is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM
@@ -65,9 +65,9 @@ def choose_text_candidates(session: ScanRun) -> None:
     sightings = [entry for entry in state.sightings if entry.surface == "user_posts"]
     limit = len(own) + session.discovery.candidate_limit
     naming = choose_candidates(sightings, title=session.song_title, limit=limit, pooled=own)
-    state.pool.update({entry.sighting.aweme_id: entry for entry in naming})
+    state.pool.update({entry.aweme_id: entry for entry in naming})
     others = choose_others(sightings, limit=limit, pooled=state.pool)
-    state.pool.update({entry.sighting.aweme_id: entry for entry in others})
+    state.pool.update({entry.aweme_id: entry for entry in others})
     state.candidates = {name: entry for name, entry in state.pool.items() if name not in own}
 
 
@@ -107,7 +107,7 @@ def _document(session: ScanRun) -> result_types.Discovery:
             **document,
             "association_type": _association_of(entry),
             "reference_aweme_id": reference,
-            "hot_score": hot_score(entry.video.statistics),
+            "hot_score": entry.video.statistics.hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         videos.append(video)
@@ -116,9 +116,7 @@ def _document(session: ScanRun) -> result_types.Discovery:
         "music_id": session.music_id,
         "music": track,
         "aweme_list": videos,
-        "candidates": [
-            _candidate_document(session, entry.sighting) for entry in state.candidates.values()
-        ],
+        "candidates": [_candidate_document(session, entry) for entry in state.candidates.values()],
         "reference_works": [
             entry.video.aweme_id
             for entry in state.references
@@ -146,7 +144,7 @@ def _association_of(entry: ConfirmedVideo) -> result_types.AssociationType:
 def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
     """Count the candidates of each layer by outcome."""
     state, title = session.state, session.song_title
-    naming = [entry for entry in state.candidates.values() if entry.sighting.mentions(title)]
+    naming = [entry for entry in state.candidates.values() if entry.mentions(title)]
     outcomes = [state.outcomes.get(name, ("pooled", None))[0] for name in state.candidates]
     screens = {entry.aweme_id for entry in state.sightings if entry.surface == "user_posts"}
     own = sum(entry.link_type == "exact_music_id" for entry in confirmed)

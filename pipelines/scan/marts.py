@@ -19,13 +19,13 @@ from pipelines.documents.video_types import LinkedVideo, VideoPreview
 from pipelines.parameters.scan import ScanParameters, SortBy
 from pipelines.scan.collect import wanted_profiles
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.ranking import SORT_VALUES
+from pipelines.scan.rules.results import SORT_VALUES
 from pipelines.scan.scan_run import ScanRun
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import CoverageEstimate, SourceCoverage
 from warehouse.records.evidence import ALGORITHM, Comparison, variant_kind
 from warehouse.records.values import Row
-from warehouse.records.videos import Account
+from warehouse.records.videos import COUNTS, Account
 from warehouse.tables import BY_NAME
 from warehouse.tables.column import BOOLEAN, INTEGER, TEXT
 
@@ -33,7 +33,6 @@ type MartRow = dict[str, object]
 
 VIDEO_PREVIEW_LIMIT = 20
 _ACCOUNT_COLUMNS = {column.name for column in BY_NAME["marts.account_summaries"].columns}
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _PROFILE_COUNTS = ("follower_count", "total_favorited", "aweme_count")
 _READ_COUNTS = ("requests", "pages", "items", "new_items", "foreign_rows")
 # The tables that the models read.
@@ -42,7 +41,7 @@ _CONFIRMED = pa.schema(
         ("position", INTEGER),
         ("aweme_id", TEXT),
         ("link_type", TEXT),
-        *((name, INTEGER) for name in _COUNTS),
+        *((name, INTEGER) for name in COUNTS),
         ("statistics_complete", BOOLEAN),
         ("create_time", INTEGER),
         ("sec_uid", TEXT),
@@ -97,10 +96,10 @@ def pool_rows(session: ScanRun) -> list[MartRow]:
         {
             "position": position,
             "aweme_id": aweme_id,
-            "source_surface": entry.sighting.surface,
-            "source_entity_id": entry.sighting.entity_id,
+            "source_surface": entry.surface,
+            "source_entity_id": entry.entity_id,
             "priority": entry.priority,
-            "music_id": entry.sighting.music_id,
+            "music_id": entry.music_id,
         }
         for position, (aweme_id, entry) in enumerate(session.state.pool.items())
     ]
@@ -149,8 +148,8 @@ def candidate_rows(session: ScanRun) -> list[MartRow]:
         sound = sounds.get(aweme_id)
         row: MartRow = {
             "aweme_id": aweme_id,
-            "source_surface": entry.sighting.surface,
-            "source_entity_id": entry.sighting.entity_id,
+            "source_surface": entry.surface,
+            "source_entity_id": entry.entity_id,
             "priority": entry.priority,
             "music_id": sound.music_id if sound else None,
             "outcome": outcome,
@@ -184,16 +183,16 @@ def variant_rows(session: ScanRun) -> list[MartRow]:
     return [
         {
             "music_id": session.music_id,
-            "aweme_id": entry.video.aweme_id,
-            "source_music_id": session.music_of(entry.video),
-            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
-            "kind": variant_kind(entry.comparison.pair),
-            "speed": entry.comparison.pair.speed,
-            "semitones": entry.comparison.pair.semitones,
-            "comparison_id": entry.comparison.comparison_id,
+            "aweme_id": video.aweme_id,
+            "source_music_id": session.music_of(video),
+            "sec_uid": video.author.sec_uid if video.author else None,
+            "kind": variant_kind(comparison.pair),
+            "speed": comparison.pair.speed,
+            "semitones": comparison.pair.semitones,
+            "comparison_id": comparison.comparison_id,
             "algorithm": ALGORITHM,
         }
-        for entry in session.state.variants.values()
+        for video, comparison in session.state.variant_videos()
     ]
 
 

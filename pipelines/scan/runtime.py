@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.captures.journal import ScanJournal
+from pipelines.captures.recording import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.open_stores import open_lake_of
 from pipelines.platform import providers
@@ -17,8 +17,7 @@ from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.cache_files import ExcerptFolder, open_excerpts
-from warehouse.home.folder import Home, open_home
+from warehouse.home import ExcerptFolder, Home, open_excerpts, open_home
 from warehouse.lake.store import Lake
 from warehouse.records.worlds import is_demo_world
 

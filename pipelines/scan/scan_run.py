@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 import structlog
 
-from pipelines.captures.journal import ScanJournal
+from pipelines.captures.recording import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
@@ -26,10 +26,15 @@ from pipelines.scan.rules.discovery import discovery_parameters
 from pipelines.scan.rules.remaining_time import remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
 from pipelines.scan.state.preview import PreviewWriter, preview_document
-from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
-from warehouse.control import job_claims, jobs, scan_journal
+from pipelines.scan.state.scan_state import (
+    CHECKPOINTS,
+    ScanState,
+    SoundWorkspace,
+    checkpoint_row,
+    resume_scan,
+)
+from warehouse.control import jobs, scan_journal
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
     DISCOVERY,
@@ -293,7 +298,7 @@ class ScanRun:
         now = time.monotonic()
         if not self._cancelled and now - self._polled_at >= CANCEL_POLL_S:
             self._polled_at = now
-            claim = job_claims.check(self.runtime.control, self.job.job_id, self.job.run_number)
+            claim = jobs.check(self.runtime.control, self.job.job_id, self.job.run_number)
             self._cancelled = claim != "held"
         return self._cancelled
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from pipelines.captures.songs import lyric_terms, song_terms
+from pipelines.captures.chart import lyric_terms, song_terms
 from pipelines.captures.walks import FinishedSearch, to_search_limits
 from pipelines.documents.result_types import SearchSummary, StoredSearch
 from pipelines.scan.collect import add_coverage, to_sighting

@@ -24,9 +24,9 @@ from pipelines.audio.features.sounds import (
     pack_features,
     sound_from_row,
 )
-from pipelines.audio.matching.group_verdict import GroupVerdict
+from pipelines.audio.matching.verify import GroupVerdict
 from pipelines.captures.recording import measured_key, sound_key
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.sources.table import SoundFile
 from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
 from pipelines.scan.rules import expansion

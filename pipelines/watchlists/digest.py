@@ -5,7 +5,7 @@ the JSON file for other programs. Not here: finding changes (`changes.py`), send
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
@@ -15,8 +15,7 @@ import orjson
 from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.messages import FIGURES
 from pipelines.documents.videos import to_time
-from pipelines.watchlists.changes import WatchChanges
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchChanges, WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import EntryCheck, WatchlistRun
@@ -57,7 +56,7 @@ def build_digest(
         "began_at": to_time(run.began_at),
         "ended_at": to_time(ended_at),
         "missed_count": run.missed_count,
-        "thresholds": run.plan.to_document()["thresholds"],
+        "thresholds": asdict(run.plan.thresholds),
         "entry_count": len(reports),
         "completed_count": len(completed),
         "failed_count": len(reports) - len(completed),
@@ -93,6 +92,7 @@ def write_digest(folder: Path, digest: ReadOnlyDocument) -> dict[str, str]:
         WarehouseUnavailableError: A file cannot be written.
     """
     due = "".join(sign for sign in digest["due_at"] if sign.isalnum())
+    # Files sort by due time; a part of the run's id keeps two runs of one time apart.
     stem = f"{digest['watchlist']}/{due}-{digest['run_id'][:8]}"
     texts = {
         "json": orjson.dumps(digest, option=orjson.OPT_INDENT_2),
@@ -117,6 +117,7 @@ def render_digest(digest: ReadOnlyDocument) -> str:
 
 def _replace(path: Path, content: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A reader finds the file as a whole or not at all.
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     draft.write_bytes(content)
     draft.replace(path)

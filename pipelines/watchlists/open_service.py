@@ -21,12 +21,12 @@ from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists import observations
+from pipelines.watchlists import changes
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.webhook import build_notifier
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.queries.results import read_candidates
 from warehouse.records.videos import Video
 from warehouse.records.watchlists import WatchlistEntry
@@ -48,7 +48,7 @@ class EntryChecker:
     open_engine: Callable[[], Engine]
     sounds_dir: Path
 
-    def observe(self, entry: WatchlistEntry) -> observations.WatchObservation:
+    def observe(self, entry: WatchlistEntry) -> changes.WatchObservation:
         """Observe an account or a hashtag now; every capture is stored in the lake.
 
         Raises:
@@ -64,7 +64,7 @@ class EntryChecker:
         )
         follow_sandbox_clock(self.profile)
 
-        async def ask() -> observations.WatchObservation:
+        async def ask() -> changes.WatchObservation:
             async with self._captures(build) as captures:
                 return await check(captures, entry.input)
 
@@ -85,19 +85,19 @@ class EntryChecker:
             yield captures
 
 
-async def _check_account(captures: Captures, text: str) -> observations.WatchObservation:
+async def _check_account(captures: Captures, text: str) -> changes.WatchObservation:
     sec_uid = await captures.resolve_user(text)
     account = await captures.account(sec_uid)
-    return observations.to_account_observation(
+    return changes.to_account_observation(
         account, _videos_of(await captures.walk_user_posts(sec_uid))
     )
 
 
-async def _check_hashtag(captures: Captures, text: str) -> observations.WatchObservation:
+async def _check_hashtag(captures: Captures, text: str) -> changes.WatchObservation:
     ch_id = await captures.resolve_hashtag(text)
     info = await captures.hashtag(ch_id)
     walk = await captures.walk_hashtag(ch_id, limit=SCREEN_LIMIT, pages=1)
-    return observations.to_hashtag_observation(info, _videos_of(walk))
+    return changes.to_hashtag_observation(info, _videos_of(walk))
 
 
 def _videos_of(walk: ListWalk) -> tuple[Video, ...]:

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists import observations
+from pipelines.watchlists import changes
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, write_digest
 from pipelines.watchlists.schedule import find_due_run
@@ -70,7 +70,7 @@ class WatchlistRunner:
 
     control: ControlStore
     scan_service: ScanSubmitter
-    observe: Callable[[WatchlistEntry], observations.WatchObservation]
+    observe: Callable[[WatchlistEntry], changes.WatchObservation]
     gone_videos: Callable[[str], Mapping[str, str | None]]
     digests: Path
     is_demo: bool
@@ -116,6 +116,7 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "due":
                 return run
+            # Saved one by one: if this process dies, the next one begins only what is left.
             for check in watchlists.read_checks(self.control, run_id):
                 if check.status == "due":
                     watchlists.save_check(self.control, self._begun(run, check))
@@ -203,9 +204,10 @@ class WatchlistRunner:
         earlier = watchlists.last_observation(
             self.control, run.watchlist, check.entry.kind, check.subject, before_run=run.run_id
         )
-        observed = observations.to_observation(check.observation)
-        before = None if earlier is None else observations.to_observation(earlier)
+        observed = changes.to_observation(check.observation)
+        before = None if earlier is None else changes.to_observation(earlier)
         if before is not None:
+            # Stored with what this list misses, so that its return is no news.
             observed = observed.after(before)
             check = replace(check, observation=observed.to_document())
             watchlists.save_check(self.control, check)
@@ -221,7 +223,7 @@ class WatchlistRunner:
             return replace(check, status="failed", error=error.to_document())
         if scan.result is None or "kind" in scan.result:
             return replace(check, status="failed", error=scan.job.error or _CANCELLED)
-        observed = observations.to_track_observation(
+        observed = changes.to_track_observation(
             scan.result,
             top=scan_parameters_of(run.plan).count,
             gone=self.gone_videos(scan.job.job_id),
@@ -229,7 +231,7 @@ class WatchlistRunner:
         return _completed(check, observed)
 
 
-def _completed(check: EntryCheck, observed: observations.WatchObservation) -> EntryCheck:
+def _completed(check: EntryCheck, observed: changes.WatchObservation) -> EntryCheck:
     return replace(
         check, status="completed", subject=observed.subject, observation=observed.to_document()
     )

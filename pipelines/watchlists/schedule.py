@@ -119,6 +119,7 @@ def _without_clock(words: str) -> str | None:
 
 def _at_time(words: str, hour: int, minute: int, *, given: str) -> str:
     cron = _without_clock(words)
+    # A phrase that is due in every hour, or every few hours, has no one time of the day.
     if cron is None or cron.split()[1].startswith("*"):
         raise InvalidParameterError(f"`every`: {_short(given)} names no day", hint=SCHEDULE_HELP)
     return " ".join([str(minute), str(hour), *cron.split()[2:]])

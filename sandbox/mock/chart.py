@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from functools import cache
 
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.provider import local_reading
-from pipelines.platform.reading import Reading
+from pipelines.platform.providers.provider import ProviderDependencies, local_reading
+from pipelines.platform.sources.table import Reading
 from sandbox.mock.provider import PARSER_VERSION, open_world
 from sandbox.world.chart import SONGS, ChartedSong, SandboxChart, SandboxIssue
 from sandbox.world.world import SandboxWorld

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers.provider import Provider
-from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.table import HANDLE, Question, SourceRequest
+from pipelines.platform.sources.table import HANDLE, Question, Reading, SoundFile, SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from sandbox.mock.provider import MockProvider
 from warehouse.records.errors import UpstreamError

@@ -14,10 +14,8 @@ from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.provider import LocalProvider
-from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.table import SourceRequest
+from pipelines.platform.providers.provider import LocalProvider, ProviderDependencies
+from pipelines.platform.sources.table import Reading, SoundFile, SourceRequest
 from sandbox.mock import records as to
 from sandbox.world.content.tables import SandboxVideo
 from sandbox.world.guest_view import VideoTextIndex, hashtag_id

@@ -15,9 +15,8 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
-from pipelines.audio.index.index_folder import INDEX_VERSION, IndexFolder
 from pipelines.audio.index.kernels import constellations, most_at_places
-from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
+from pipelines.audio.index.reference_index import BRIEF, INDEX_VERSION, IndexFolder, ReferenceIndex
 from pipelines.catalog.sound_matches import LEAST_SURPRISE
 from tests.audio.clips import Band
 from tests.data.audio.synthesis import RATE, Samples

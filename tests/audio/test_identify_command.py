@@ -15,8 +15,7 @@ from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.index.identify import MOST_TRIED
-from pipelines.audio.index.index_folder import IndexFolder
-from pipelines.audio.index.reference_index import ReferenceIndex
+from pipelines.audio.index.reference_index import IndexFolder, ReferenceIndex
 from tests.audio.clips import Band, ClipMeasurer
 
 type Run = Callable[..., Result]

@@ -298,10 +298,10 @@ def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: ConsolePage) ->
     rows = json.dumps(
         [{"aweme_id": "73", "desc": "\n=1+1", "search_relevance_level": "exact_title"}]
     )
-    saved = ask_module(view, "parts/export.js", f'm.rowsCsv({rows}, "related")')
+    saved = ask_module(view, "parts/export.js", f'm.rowsCsv({rows}, "search_related")')
     head, _, line = saved.partition("\r\n")
-    assert head == "aweme_id,desc,search_relevance_level,is_demo_data"
-    assert line == '73,"\'\n=1+1",exact_title,True'
+    assert head == "search_relevance_level,aweme_id,desc,is_demo_data"
+    assert line == 'exact_title,73,"\'\n=1+1",True'
 
 
 def test_escape_gives_the_focus_back_to_what_opened(view: ConsolePage) -> None:

@@ -14,7 +14,7 @@ from pipelines.captures.session import Captures
 from pipelines.platform.call_trace import record_request
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers.provider import Provider
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.sources.table import PARSER_VERSION, Reading
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake

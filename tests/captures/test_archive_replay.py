@@ -11,13 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.captures.capture import Capture, CaptureRequest
+from pipelines.captures.capture import Capture, CaptureRequest, capture_tables
 from pipelines.captures.replay import Replay, SurfaceReplay
-from pipelines.captures.rows import capture_tables
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
-from warehouse.control.captures import sequences
-from warehouse.home.folder import open_home
+from warehouse.control import captures
+from warehouse.home import open_home
 from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import count_archive, read_archive
 from warehouse.queries.results import read_latest_track
@@ -77,7 +76,7 @@ def keep(stores: Any) -> Callable[..., str]:
             parser_version="an-earlier-one",
             value=value,
         )
-        numbers = sequences.next_numbers(stores.control, [(capture.surface, entity_id)])
+        numbers = captures.next_numbers(stores.control, [(capture.surface, entity_id)])
         tables = capture_tables(
             [capture],
             numbers,

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.captures.capture import CaptureRequest
 from pipelines.captures.chart import ChartCaptures
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.sources.table import PARSER_VERSION, Reading
 from warehouse.records.charts import ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError
 

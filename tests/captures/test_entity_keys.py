@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.captures.rows import entity_key
+from pipelines.captures.capture import entity_key
 
 
 @pytest.mark.parametrize("surface", ["music_info", "music_list", "trends_list"])

@@ -2,12 +2,7 @@
 
 from datetime import UTC, datetime
 
-from pipelines.captures.songs import (
-    choose_music_of_song,
-    lyric_terms,
-    most_used_music,
-    song_terms,
-)
+from pipelines.captures.chart import choose_music_of_song, lyric_terms, most_used_music, song_terms
 from pipelines.scan.rules.search import search_terms
 from warehouse.records.videos import Music, ServiceSong, Video
 

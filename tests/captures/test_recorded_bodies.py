@@ -4,8 +4,7 @@ from dataclasses import asdict, is_dataclass, replace
 
 import pytest
 
-from pipelines.captures.recorded.body_forms import decode_body
-from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.captures.recorded import BodyPseudonymiser, decode_body
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from tests.platform.shape_answers import SEEN_AT, read_index

@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.reading import Reading
+from pipelines.platform.sources.table import Reading
 from tests.captures.conftest import Source, video
 from tests.captures.test_erased_accounts import mark
 from tests.charts.chart_rows import row

@@ -20,7 +20,7 @@ from pipelines.captures.sharing import (
 from pipelines.captures.walks import SearchLimits
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, open_control
-from warehouse.control.captures import capture_claims, generations
+from warehouse.control import captures as shared_captures
 from warehouse.records.errors import (
     ForbiddenError,
     RunCancelledError,
@@ -87,7 +87,7 @@ async def test_a_renewal_that_fails_once_is_tried_again(
         if len(renewed) == 1:
             raise WarehouseUnavailableError("busy")
 
-    monkeypatch.setattr(capture_claims, "renew", renew)
+    monkeypatch.setattr(shared_captures, "renew", renew)
     nothing: Any = None
     sharing = CaptureSharing(control=nothing, engine=nothing, flush=nothing, clock=clock)
     renewing = asyncio.create_task(sharing.renew(CaptureLease("any")))
@@ -244,12 +244,12 @@ async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
     stores: Any, clock: FakeClock
 ) -> None:
     with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
-        assert capture_claims.claim(control, "page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
+        assert shared_captures.claim(control, "page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
         clock.advance(CAPTURE_LEASE_S - 0.1)
-        assert capture_claims.claim(control, "page", "next", ttl_s=60) == (False, "dead")
+        assert shared_captures.claim(control, "page", "next", ttl_s=60) == (False, "dead")
         clock.advance(0.1)
-        assert capture_claims.check(control, "page", "dead").is_over
-        assert capture_claims.claim(control, "page", "next", ttl_s=60).is_ours
+        assert shared_captures.check(control, "page", "dead").is_over
+        assert shared_captures.claim(control, "page", "next", ttl_s=60).is_ours
 
 
 async def test_each_captured_entity_gets_a_new_generation(
@@ -263,4 +263,4 @@ async def test_each_captured_entity_gets_a_new_generation(
             await captures.hashtag("77777")
     control = stores.control
     names = ["music:12345", "user:sec", "hashtag:77777", "music:9"]
-    assert generations.read(control, names) == dict.fromkeys(names[:3], 1)
+    assert shared_captures.read_generations(control, names) == dict.fromkeys(names[:3], 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.recent_details import RecentDetails
+from pipelines.captures.sharing import RecentDetails
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake

@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.catalog import app
 from api.cli.rendering.catalogs import CatalogRunDisplay
-from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending
+from pipelines.catalog.rules import TRACK_STATES, DaySpending
 from pipelines.catalog.run import CatalogProgress
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 from warehouse.records.errors import InvalidParameterError
 
 FIRST, SECOND = "7300000000000000001", "7300000000000000002"

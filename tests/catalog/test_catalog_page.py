@@ -6,16 +6,11 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from pipelines.catalog.report.catalog_report import (
-    MOST_VIDEOS,
-    CatalogTables,
-    page_text,
-    render_catalog_page,
-)
-from pipelines.catalog.rules.planning import DaySpending
+from pipelines.catalog.report import MOST_VIDEOS, CatalogTables, page_text, render_catalog_page
+from pipelines.catalog.rules import DaySpending
 from pipelines.catalog.service import CatalogStatus
 from warehouse.exports.export_table import ExportColumn, ExportTable
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings
+from warehouse.records.catalogs import Catalog, CatalogSettings
 from warehouse.records.values import Row
 
 NOW = datetime(2026, 11, 1, 8, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.catalog.rules.planning import (
+from pipelines.catalog.rules import (
     RETRY_AFTER,
     DaySpending,
     count_states,
@@ -16,7 +16,7 @@ from pipelines.catalog.rules.planning import (
     next_submissions,
     state_of,
 )
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 WEEK = CatalogSettings(fresh_days=7)

@@ -10,11 +10,11 @@ import pytest
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import pack_features
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
+from pipelines.catalog.sound_matches import CatalogReferenceSounds
 from tests.data.audio.synthesis import RATE, track
 from tests.warehouse.analysis.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 
 pytestmark = pytest.mark.full
 

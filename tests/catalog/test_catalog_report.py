@@ -11,26 +11,21 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.catalog.report.catalog_report import write_catalog_report
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.report import write_catalog_report
+from pipelines.catalog.rules import DaySpending, count_states
 from pipelines.catalog.service import CatalogStatus
-from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from pipelines.catalog.sources.tables import read_first_sheet
 from tests.reports.test_error_sheets import scanned as scanned_document
 from tests.warehouse.analysis.test_genealogy import filled, made_at, observed, page, store
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.queries.catalogs import (
     CatalogQueryTrack,
     read_catalog_music_ids,
     read_catalog_tracks,
     read_catalog_videos,
 )
-from warehouse.records.catalog.tracks import (
-    Catalog,
-    CatalogSettings,
-    CatalogTrack,
-    ImportedTrack,
-)
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 
 pytestmark = pytest.mark.full
 

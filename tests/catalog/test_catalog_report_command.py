@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.commands import catalog as command
 from api.cli.main import app
+from pipelines.catalog import open_service
 
 type Asked = list[tuple[str, str, list[str]]]
 
@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         seen.append((name, language, list(formats)))
         return [(folder or Path("reports")) / f"[{name}].{form}" for form in formats]
 
-    monkeypatch.setattr(command, "write_report", write)
+    monkeypatch.setattr(open_service, "write_report", write)
     return seen
 
 

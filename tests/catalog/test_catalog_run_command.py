@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.catalog import app
 from pipelines.catalog.sound_matches import MatchCounts, held
 from tests.stored_results import MUSIC_ID
-from warehouse.control import ControlStore, job_claims, leases, open_control
-from warehouse.home.folder import open_home
+from warehouse.control import ControlStore, jobs, leases, open_control
+from warehouse.home import open_home
 
 type Run = Callable[..., Result]
 
@@ -52,7 +52,7 @@ def test_a_catalogue_that_another_process_runs_is_left_to_it(
 
 
 def test_a_person_reads_the_end_of_a_run_in_one_line(run: Run, control: ControlStore) -> None:
-    job_claims.beat(control, "worker", [])
+    jobs.beat(control, "worker", [])
     ended = run("run", "songs")
     assert ended.exit_code == 0
     assert ended.stdout == ""
@@ -82,7 +82,7 @@ def test_catalog_match_prints_the_counts_of_its_look_up(
         on_done(1, 3)
         return MatchCounts(sounds=3, compared=12, matches=1)
 
-    monkeypatch.setattr("api.cli.commands.catalog.look_up_sounds", find)
+    monkeypatch.setattr("pipelines.catalog.open_service.look_up_sounds", find)
     assert "3 sounds looked up, 12 pairs compared, 1 match" in run("match", "songs").stdout
 
 

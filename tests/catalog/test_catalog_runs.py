@@ -16,9 +16,9 @@ from pipelines.catalog.service import settle_tracks
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, catalogs, job_claims, jobs, open_control
+from warehouse.control import ControlStore, catalogs, jobs, open_control
 from warehouse.control.jobs import NewJob
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 from warehouse.records.errors import CapacityExhaustedError, InvalidMusicInputError
 from warehouse.records.jobs import (
     PRIORITY_INTERACTIVE,
@@ -69,7 +69,7 @@ class FakeScans:
     def work(self, status: JobStatus = "completed", *, most: int = 99, requests: int = 10) -> int:
         """End up to `most` queued jobs; return how many."""
         for done in range(most):
-            job = job_claims.claim(self.control, "worker")
+            job = jobs.claim(self.control, "worker")
             if job is None:
                 return done
             jobs.save_progress(self.control, job.job_id, ProgressRecord(requests_used=requests))
@@ -268,7 +268,7 @@ def test_requests_of_scans_under_way_count_for_the_budget(world: World) -> None:
     world.settings(requests_per_day=15)
     run = world.run(at_once=2)
     run.step()
-    claimed = job_claims.claim(world.control, "worker")
+    claimed = jobs.claim(world.control, "worker")
     assert claimed is not None
     jobs.save_progress(world.control, claimed.job_id, ProgressRecord(requests_used=15))
     world.scans.work("failed", requests=0)  # the other one: now there is room
@@ -280,7 +280,7 @@ def test_requests_of_scans_under_way_count_for_the_budget(world: World) -> None:
 def test_while_every_place_is_taken_the_jobs_are_shown_as_they_are(world: World) -> None:
     run = world.run(at_once=1)
     run.step()
-    claimed = job_claims.claim(world.control, "worker")
+    claimed = jobs.claim(world.control, "worker")
     assert claimed is not None
     jobs.save_progress(world.control, claimed.job_id, ProgressRecord(stage="candidates"))
     (job,) = run.step().jobs.values()
@@ -336,7 +336,7 @@ def test_cancelling_stops_the_run_and_its_jobs_and_the_next_run_goes_on(world: W
 def test_a_job_that_a_user_has_joined_is_not_cancelled(world: World, is_running: bool) -> None:
     world.run().step()
     if is_running:
-        assert [job_claims.claim(world.control, "worker") for _ in range(2)]
+        assert [jobs.claim(world.control, "worker") for _ in range(2)]
     joined, created = jobs.create_or_join(world.control, same_scan("20000", PRIORITY_INTERACTIVE))
     assert (joined.status == "running", created) == (is_running, False)
     assert cancel_run("songs", control=world.control, scans=world.scans) == 1

@@ -4,13 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.catalog.rules.importing import (
-    ImportLine,
-    ImportOutcome,
-    plan_import,
-    updated_track,
-)
-from warehouse.records.catalog.tracks import MAX_TRACKS, ImportedTrack
+from pipelines.catalog.rules import ImportLine, ImportOutcome, plan_import, updated_track
+from warehouse.records.catalogs import MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 
 

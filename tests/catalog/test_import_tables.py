@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from pipelines.catalog.sources.spreadsheet import read_first_sheet
-from pipelines.catalog.sources.tables import link_lines, parse_table, read_lines
+from pipelines.catalog.sources.tables import link_lines, parse_table, read_first_sheet, read_lines
 from warehouse.records.errors import InvalidParameterError
 
 ID = "7300000000000000001"
@@ -146,7 +145,7 @@ def test_a_spreadsheet_that_cannot_be_read_says_what_is_wrong(
 
 
 def test_a_spreadsheet_with_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.catalog.sources.spreadsheet.MAX_CELLS", 2)
+    monkeypatch.setattr("pipelines.catalog.sources.tables.MAX_CELLS", 2)
     with pytest.raises(InvalidParameterError, match=r"more than .* 2 filled cells"):
         parse_table(spreadsheet(["a", "b", "c"]), name="songs.xlsx")
 

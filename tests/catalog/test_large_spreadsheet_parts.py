@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from pipelines.catalog.sources.spreadsheet import MAX_PART_BYTES, read_first_sheet
+from pipelines.catalog.sources.tables import MAX_PART_BYTES, read_first_sheet
 from tests.catalog.test_large_tables import CELL, MAIN, spreadsheet
 from warehouse.records.errors import InvalidParameterError
 
@@ -44,13 +44,13 @@ def test_a_part_that_is_larger_than_it_says_is_not_unpacked_further() -> None:
 
 
 def test_all_parts_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.catalog.sources.spreadsheet.MAX_PARTS_BYTES", 2 << 20)
+    monkeypatch.setattr("pipelines.catalog.sources.tables.MAX_PARTS_BYTES", 2 << 20)
     with pytest.raises(InvalidParameterError, match="it has more than 2 MB when unpacked"):
         read_first_sheet(padded(3 << 20), name="songs.xlsx")
 
 
 def test_a_sheet_of_exactly_the_allowed_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.catalog.sources.spreadsheet.MAX_PART_BYTES", 4096)
+    monkeypatch.setattr("pipelines.catalog.sources.tables.MAX_PART_BYTES", 4096)
     assert list(read_first_sheet(padded(4096), name="songs.xlsx")) == [(1, ["12345"])]
     with pytest.raises(InvalidParameterError, match="when unpacked"):
         read_first_sheet(padded(4097), name="songs.xlsx")

@@ -7,8 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.fuzz.bombs import SHEETS, TABLES
-from pipelines.catalog.sources.spreadsheet import MAX_CELLS, MAX_ROWS, limited_rows
-from pipelines.catalog.sources.tables import MAX_ROW_CHARS, parse_table
+from pipelines.catalog.sources.tables import (
+    MAX_CELLS,
+    MAX_ROW_CHARS,
+    MAX_ROWS,
+    limited_rows,
+    parse_table,
+)
 from warehouse.records.errors import InvalidParameterError
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

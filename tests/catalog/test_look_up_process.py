@@ -11,10 +11,10 @@ import structlog
 
 from pipelines.catalog import look_ups as module
 from pipelines.catalog.look_ups import look_ups
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.rules import DaySpending, count_states
 from pipelines.catalog.run import CatalogProgress
 from pipelines.settings import Settings
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 SETTINGS = Settings(_env_file=None)
 ENDED = CatalogProgress(

@@ -7,12 +7,11 @@ from typing import Any
 from rich.console import Console
 
 from api.cli.rendering.catalogs import CatalogRunDisplay, print_import, print_status
-from pipelines.catalog.rules.importing import ImportOutcome
-from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending, TrackState
+from pipelines.catalog.rules import TRACK_STATES, DaySpending, ImportOutcome, TrackState
 from pipelines.catalog.run import CatalogProgress
 from pipelines.catalog.service import CatalogStatus, ImportReport
 from pipelines.catalog.sources.song_lists import ImportedSongList
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.jobs import Job, ProgressRecord
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

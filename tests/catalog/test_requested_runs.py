@@ -10,14 +10,13 @@ import pytest
 
 from pipelines.catalog.background import CatalogRunner
 from pipelines.catalog.look_ups import FIRST_AFTER, LookUps
-from pipelines.catalog.rules.importing import ImportLine
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.rules import DaySpending, ImportLine, count_states
 from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService
 from tests.catalog.test_catalog_runs import TTL, World, build_world
 from warehouse.control import catalogs
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.videos import ServiceSongList
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pipelines.catalog.rules.importing import ImportLine
+from pipelines.catalog.rules import ImportLine
 from pipelines.catalog.sources.song_lists import ExpandedLines, expand_song_lists
 from warehouse.records.errors import EmptyAnswerError, UnreachableError
 from warehouse.records.videos import ListedSong, ServiceSongList

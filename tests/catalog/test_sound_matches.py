@@ -11,14 +11,13 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import judging_version, pack_features
 from pipelines.audio.index.identify import MOST_TRIED
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import MatchCounts, SoundMatches, held
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, MatchCounts, SoundMatches, held
 from tests.catalog.test_catalog_reference_sounds import AFTER, BEFORE, TRACKS
 from tests.data.audio.synthesis import RATE, track
 from tests.warehouse.analysis.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.sound_matches import read_catalog_matches, read_known_matches
-from warehouse.records.catalog.tracks import CatalogTrack
+from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.evidence import MatchThresholds
 
 pytestmark = pytest.mark.full

@@ -3,14 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pipelines.catalog.rules.planning import (
-    day_number,
-    next_job_id,
-    refused,
-    settled,
-    submitted,
-)
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
+from pipelines.catalog.rules import day_number, next_job_id, refused, settled, submitted
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Job, JobStatus, ProgressRecord
 

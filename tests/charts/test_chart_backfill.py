@@ -27,7 +27,7 @@ from tests.children import child
 from tests.deployment import PATIENCE_S, Deployment, open_deployment
 from tests.fake_clock import FakeClock
 from tests.scripted_reads import ReadService, open_reads
-from warehouse.control.captures import capture_claims
+from warehouse.control import captures as capture_claims
 from warehouse.queries.charts import read_known_issues
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (

@@ -19,9 +19,8 @@ from api.services.reads.chart_backlog import (
     ChartBacklog,
     open_chart_history,
 )
-from warehouse.control import ControlStore, open_control
-from warehouse.control.captures import backlog
-from warehouse.control.captures.backlog import BacklogItem
+from warehouse.control import ControlStore, captures, open_control
+from warehouse.control.captures import BacklogItem
 from warehouse.control.schema import BACKLOG
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import ForbiddenError, WarehouseUnavailableError
@@ -29,7 +28,7 @@ from warehouse.records.errors import ForbiddenError, WarehouseUnavailableError
 OBSERVED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 """Later than any clock shows, so that the next issue is never due sooner than a rest is long."""
-CLAIM = backlog.claim
+CLAIM = captures.claim_backlog
 PATIENCE_S = 240.0
 
 
@@ -51,7 +50,7 @@ class Shelf:
         days = {"1": "2022-03-05"}
         for count in range(max(tries.values()), 0, -1):
             new = {name: {"chart_date": days.get(name)} for name in tries if tries[name] == count}
-            backlog.add(self.control, SURFACE, new)
+            captures.add_to_backlog(self.control, SURFACE, new)
             if count > 1:
                 CLAIM(self.control, SURFACE, limit=9, hold_s=0)
 
@@ -100,7 +99,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=lambda: NOW)) as control:
         shelf = Shelf(control)
-        monkeypatch.setattr(backlog, "claim", shelf.claim)
+        monkeypatch.setattr(captures, "claim", shelf.claim)
         monkeypatch.setattr(ChartBacklog, "_rest", shelf.rest)
         yield shelf
 

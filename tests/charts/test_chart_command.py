@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.chart import app
 from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError
 

@@ -14,7 +14,7 @@ from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.deployment import wait_for
 from tests.scripted_reads import ReadService, open_reads, until_over, without_end
-from warehouse.control.captures import backlog
+from warehouse.control import captures
 from warehouse.queries.charts import read_known_issues, read_songs_of_issues, read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,
@@ -262,7 +262,7 @@ async def test_chart_backlog_is_captured_in_the_background(read_service: ReadSer
     await left_issues(read_service)
     with chart_backlog(read_service) as later:
         later.leave(read_service.left)
-        wait_for(lambda: backlog.next_due_at(read_service.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(read_service.control, "chart_songs") is None)
     questions(read_service)
     found = await ask(read_service, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(read_service)) == ([None] * 3, [])
@@ -276,7 +276,7 @@ async def test_chart_backlog_survives_a_restart(
         read_service.left
     )  # of a process that ended before it came to it
     with chart_backlog(read_service):
-        wait_for(lambda: backlog.next_due_at(read_service.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(read_service.control, "chart_songs") is None)
     assert reasons(await ask(read_service, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -287,7 +287,7 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(read_service: Rea
     with chart_backlog(read_service) as later:
         later.leave(read_service.left)
         wait_for(lambda: read_service.script.asked)
-    wanted = backlog.claim(read_service.control, "chart_songs", limit=9, hold_s=1)
+    wanted = captures.claim_backlog(read_service.control, "chart_songs", limit=9, hold_s=1)
     assert len(wanted) == 3
 
 
@@ -300,5 +300,5 @@ async def test_chart_backlog_gives_up_an_issue_after_repeated_refusals(
     questions(read_service)
     with chart_backlog(read_service) as later:
         later.leave(read_service.left)
-        wait_for(lambda: backlog.next_due_at(read_service.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(read_service.control, "chart_songs") is None)
     assert len(questions(read_service)) == 9

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipelines.charts.rules.lead import (
+from pipelines.charts.rules.platform_comparison import (
     LEAST_DAYS,
     WIDEST_DAYS,
     ChartEntry,
@@ -15,8 +15,8 @@ from pipelines.charts.rules.lead import (
     estimate_lead,
     find_entry,
     find_rise,
+    to_video_likes,
 )
-from pipelines.charts.rules.platform_comparison import to_video_likes
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
 ENTRY = ChartEntry(day=date(2026, 3, 21), after=date(2026, 3, 20))

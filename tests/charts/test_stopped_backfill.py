@@ -145,7 +145,7 @@ def test_a_terminal_shows_how_far_it_is(
 ) -> None:
     screen = io.StringIO()
     terminal = Console(file=screen, width=120, force_terminal=True, color_system=None)
-    monkeypatch.setattr(chart, "err", terminal)
+    monkeypatch.setattr("api.cli.terminal.err", terminal)
     assert run().exit_code == 0
     assert "100 of 100 issues · 100 requests · 2025-09-24" in screen.getvalue()
     assert "━" in screen.getvalue()

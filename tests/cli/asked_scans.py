@@ -6,7 +6,7 @@ from api.services.job_document import to_job_document
 from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.service.service import ScanJob
 from tests.stored_results import MUSIC_ID, result
-from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control import ControlStore, jobs
 from warehouse.control.jobs import NewJob
 
 
@@ -23,7 +23,7 @@ def ask_for_scan(control: ControlStore, music_id: str) -> str:
 def answer_scan(control: ControlStore, *, videos: int) -> dict[str, Any]:
     """End a scan as a worker does; return its job with the result, as the job API answers it."""
     job_id = ask_for_scan(control, MUSIC_ID)
-    job_claims.claim(control, "worker")
+    jobs.claim(control, "worker")
     jobs.finish(control, job_id, "completed")
     job = jobs.get(control, job_id)
     assert job is not None

@@ -19,7 +19,7 @@ from api.services.evidence.report_evidence import ReportEvidence
 from tests.cli.asked_scans import answer_scan
 from tests.stored_results import MUSIC_ID, work
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError
 

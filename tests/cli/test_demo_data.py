@@ -8,9 +8,8 @@ import pytest
 from api.cli.processes.demo_data import has_tables, keep_tables
 from tests.cli.asked_scans import ask_for_scan
 from warehouse import open_warehouse
-from warehouse.control import jobs, open_control
-from warehouse.control.captures import sequences
-from warehouse.home.folder import open_home
+from warehouse.control import captures, jobs, open_control
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError
 
@@ -23,7 +22,7 @@ def collect(data_home: Path) -> None:
     with closing(open_control(home.control_url, world="sandbox")) as control:
         job_id = ask_for_scan(control, "7348759830572834348")
         jobs.set_target(control, job_id, music_id="7348759830572834348", scan_key="a key")
-        sequences.next_numbers(control, [("music_list", "7348759830572834348")])
+        captures.next_numbers(control, [("music_list", "7348759830572834348")])
 
 
 def test_tables_excerpts_and_jobs_are_kept(tmp_path: Path) -> None:
@@ -39,7 +38,7 @@ def test_tables_excerpts_and_jobs_are_kept(tmp_path: Path) -> None:
     with closing(open_control(f"sqlite:///{home / 'control.sqlite'}", world="sandbox")) as control:
         (job,) = jobs.newest(control, limit=5)
         assert (job.input, job.scan_key) == ("7348759830572834348", None)  # and is not reused
-        assert sequences.next_numbers(control, [("music_list", "7348759830572834348")])[0] == 2
+        assert captures.next_numbers(control, [("music_list", "7348759830572834348")])[0] == 2
     assert (home / "cache" / "excerpts" / "one.mp3").is_file()
     with open_warehouse(home) as opened:
         assert opened.world == "sandbox"

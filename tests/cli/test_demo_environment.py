@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from api.cli.processes import child_processes
 from api.cli.processes import demo_environment as environment
 from api.cli.processes.child_processes import ChildProcessGroup, Program
 from api.cli.processes.demo_environment import DemoEnvironment, DemoProcessError
@@ -81,7 +82,7 @@ def demo(group: Group, tmp_path: Path) -> DemoEnvironment:
 
 
 def opening(monkeypatch: pytest.MonkeyPatch, is_open: Callable[[], bool]) -> None:
-    monkeypatch.setattr(environment, "is_listening", lambda _port: is_open())
+    monkeypatch.setattr(child_processes, "is_listening", lambda _port: is_open())
 
 
 def test_sandbox_worker_and_service_share_one_data_home_and_token(

@@ -14,8 +14,9 @@ from api.cli.commands.jobs import app
 from api.cli.rendering.progress import ScanDisplay, describe_stage, format_counts
 from api.cli.terminal import out
 from tests.cli.asked_scans import ask_for_scan
-from warehouse.control import ControlStore, job_claims, jobs, open_control
-from warehouse.home.folder import open_home
+from warehouse.control import ControlStore, jobs, open_control
+from warehouse.control import jobs as job_claims
+from warehouse.home import open_home
 from warehouse.records.jobs import ProgressRecord
 
 FAULT: dict[str, object] = {

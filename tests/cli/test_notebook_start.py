@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands import notebook as command
 from api.cli.processes.demo_data import has_tables
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 type Run = Callable[..., Result]

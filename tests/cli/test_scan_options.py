@@ -14,9 +14,10 @@ from api.cli.rendering.progress import follow_job
 from pipelines.parameters.scan import PARAMETERS, scan_parameters
 
 
+@pytest.mark.parametrize("command", [["scan"], ["music", "hot"], ["music", "batch"]])
 @pytest.mark.parametrize("name", [*(parameter.name for parameter in PARAMETERS), "search_keywords"])
-def test_every_parameter_has_an_option(name: str) -> None:
-    answer = CliRunner().invoke(app, ["scan", "--help"], env={"COLUMNS": "200"})
+def test_every_parameter_has_an_option(name: str, command: list[str]) -> None:
+    answer = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"})
     assert f"--{name.replace('_', '-')}" in answer.output
 
 
@@ -33,9 +34,8 @@ def test_a_value_beyond_its_limits_is_refused_before_anything_starts(options: li
 
 
 def test_scan_options_that_were_not_given_are_not_sent() -> None:
-    assert given_parameters({"count": None, "refresh": False, "search_keywords": None}) == {
-        "refresh": False
-    }
+    given = given_parameters(count=None, refresh=False, search_keywords=None)
+    assert given == {"refresh": False}
 
 
 def test_the_estimate_grows_with_the_scan_and_shrinks_with_the_pace() -> None:

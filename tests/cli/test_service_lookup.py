@@ -19,8 +19,8 @@ from api.cli.main import app as main_app
 from api.cli.rendering import progress
 from api.client import ApiResponse, AsyncClient
 from tests.stored_results import MUSIC_ID
-from warehouse.control import ControlStore, job_claims, jobs, open_control
-from warehouse.home.folder import open_home
+from warehouse.control import ControlStore, jobs, open_control
+from warehouse.home import open_home
 from warehouse.records.jobs import JobStatus
 
 type Run = Callable[..., Result]
@@ -75,7 +75,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def control(home: Path) -> Iterator[ControlStore]:
     """The job store of that home, with a live worker."""
     with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as opened:
-        job_claims.beat(opened, "worker", [])
+        jobs.beat(opened, "worker", [])
         yield opened
 
 
@@ -92,7 +92,7 @@ def works(
     """While the command waits, the worker ends its job."""
 
     def end(_seconds: float) -> None:
-        job = job_claims.claim(control, "worker")
+        job = jobs.claim(control, "worker")
         assert job is not None
         jobs.finish(control, job.job_id, status, **ending)
 
@@ -172,7 +172,7 @@ def test_a_scan_that_takes_minutes_says_so_before_it_starts(
 ) -> None:
     monkeypatch.setenv("PROFILE", "public")
     with closing(open_control(open_home(home, "public").control_url, world="public")) as control:
-        job_claims.beat(control, "worker", [])
+        jobs.beat(control, "worker", [])
         works(monkeypatch, control, "failed", error=FAULT)
         small, large = (run("--candidate-limit", limit).stderr for limit in ("15", "2000"))
     assert "this is a large scan: about " in large

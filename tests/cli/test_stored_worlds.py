@@ -11,7 +11,7 @@ from api.cli.main import app
 from pipelines.platform.providers import choose_stored_world
 from pipelines.settings import Settings
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ProfileNotChosenError, SametrackError
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.system import up as command
 from api.cli.interrupts import Interrupted
+from api.cli.processes import child_processes
 from api.cli.processes.child_processes import Program, is_listening
 from warehouse.records.errors import InvalidParameterError
 
@@ -65,7 +66,7 @@ class Supervisor:
 def group(monkeypatch: pytest.MonkeyPatch) -> Group:
     found = Group()
     Supervisor.ran = []
-    monkeypatch.setattr(command, "ChildProcessGroup", lambda: found)
+    monkeypatch.setattr(child_processes, "ChildProcessGroup", lambda: found)
     monkeypatch.setattr(command, "Supervisor", Supervisor)
     return found
 
@@ -74,7 +75,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Group:
 def listening(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The ports on which some program listens already."""
     found: set[int] = set()
-    monkeypatch.setattr(command, "is_listening", lambda port, *_host: port in found)
+    monkeypatch.setattr(child_processes, "is_listening", lambda port, *_host: port in found)
     return found
 
 
@@ -192,7 +193,7 @@ def test_a_service_on_another_address_of_this_machine_is_ready_there(
         done = run("--sandbox")
         assert done.exit_code == 0
         assert f"http://[::1]:{service.getsockname()[1]} " in done.stdout
-        monkeypatch.setattr(command, "is_listening", is_listening)
+        monkeypatch.setattr(child_processes, "is_listening", is_listening)
         (ready,) = (program.is_ready for program in Supervisor.ran if program.name == "api")
         assert ready is not None
         assert ready()

@@ -4,35 +4,12 @@ import re
 from pathlib import Path
 
 import api
-from api.services.exports.tables import _TABLES
 from pipelines.catalog.sources.tables import COLUMN_NAMES, MAX_FILE_BYTES
 from warehouse.exports.table_files import _FORMULA
 
 APP = Path(api.__file__).parent / "console" / "app"
 SOURCE = APP / "parts" / "export.js"
 CATALOGS = APP / "views" / "catalogs"
-
-
-def names_in(constant: str, pattern: str) -> list[str]:
-    """The field names that a constant of the module lists, in order."""
-    found = re.search(rf"const {constant} = \[(.*?)\](?:\.map|;)", SOURCE.read_text(), re.DOTALL)
-    assert found is not None, f"{constant} is gone"
-    return re.findall(pattern, found[1])
-
-
-def columns_of(table: str) -> list[str]:
-    return [place.column.name for place in _TABLES[table][0]]
-
-
-def test_filtered_comparisons_have_the_columns_of_the_service() -> None:
-    assert names_in("PAIR_FIELDS", r'"(\w+)"') == columns_of("comparisons")
-
-
-def test_filtered_videos_have_columns_of_the_service() -> None:
-    names = names_in("VIDEO_FIELDS", r'\["(\w+)", \(row\)')
-    assert len(names) > 10
-    assert set(names) <= {*columns_of("videos"), *columns_of("search_related")}
-    assert "search_relevance_level" in names  # what a filtered search is filtered by
 
 
 def test_a_text_is_a_formula_to_the_console_as_to_the_service() -> None:

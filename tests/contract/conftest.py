@@ -31,10 +31,10 @@ from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from tests.scripted_reads import ReadService, open_reads
 from tests.stored_results import MUSIC_ID, NOW, PROVIDER, result
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.control.sessions import StoredSessions
-from warehouse.home.cache_files import ExcerptFolder
+from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
 from warehouse.records.values import Document
@@ -156,7 +156,7 @@ class Service:
         """What a worker does at the end of a scan."""
         wanted = parameters or ScanParameters()
         self.results[job_id] = document
-        job_claims.claim(self.control, "worker")
+        jobs.claim(self.control, "worker")
         key = scan_key(MUSIC_ID, WORLD, PROVIDER, ALGORITHM, wanted)
         jobs.set_target(self.control, job_id, music_id=MUSIC_ID, scan_key=key)
         jobs.finish(self.control, job_id, "completed", expires_at=self.now + timedelta(days=30))

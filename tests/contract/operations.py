@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pipelines.platform.providers import build_data_provider
 from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 from warehouse.records.values import Document
 
 VIDPLAT = "/api/v1/vidplat"
@@ -118,7 +118,7 @@ class BusyWorker:
 
     def _work(self) -> None:
         control = self._service.control
-        while (job := job_claims.claim(control, "worker")) is None:
+        while (job := jobs.claim(control, "worker")) is None:
             if self._is_over.wait(0.01):
                 return
         if self._result is not None:

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from api.routes.extensions.pages import CONSOLE_FOLDERS
 from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
+from api.services.exports.tables import TABLES
 from pipelines.documents.stop_reasons import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
@@ -107,6 +108,30 @@ def test_the_limits_of_the_scan_form_come_with_the_page(guarded: TestClient) -> 
     shown = {name: limits["candidate_limit"][name] for name in ("minimum", "maximum", "default")}
     assert shown == {"minimum": 15, "maximum": 2000, "default": 150}
     assert limits["search_candidate_limit"]["meaning_zh"]
+
+
+def test_the_limits_of_the_watchlist_form_come_with_the_page(guarded: TestClient) -> None:
+    limits: dict[str, Any] = guarded.get("/console/words.json").json()["limits"]
+    shown = {
+        name: tuple(limits[name][key] for key in ("minimum", "maximum", "default"))
+        for name in ("velocity", "rank_change", "new_music_id")
+    }
+    assert shown == {
+        "velocity": (0, None, 1000.0),
+        "rank_change": (1, 500, 3),
+        "new_music_id": (None, None, True),
+    }
+    assert limits["velocity"]["meaning_zh"] == "作品热度日增量阈值"
+
+
+def test_the_columns_of_a_saved_table_are_those_of_its_export(guarded: TestClient) -> None:
+    told: dict[str, Any] = guarded.get("/console/words.json").json()["columns"]
+    assert told.keys() == TABLES.keys()
+    assert [column["name"] for column in told["videos"]] == [
+        column.name for column in TABLES["videos"][0]
+    ]
+    [likes] = [column for column in told["videos"] if column["name"] == "digg_count"]
+    assert likes == {"name": "digg_count", "kind": "whole", "path": "statistics.digg_count"}
 
 
 @pytest.mark.parametrize("place", ["/api/v1/sametrack/storage", "/api/v1/sametrack/series/video/1"])

@@ -11,7 +11,7 @@ from api.services import job_responses
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.contract.operations import BusyWorker
 from tests.stored_results import discovery_result
-from warehouse.control import job_claims
+from warehouse.control import jobs
 
 PATH = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 MUSIC_ID = "7300000000000000001"
@@ -56,7 +56,7 @@ def test_discovery_without_a_worker_is_503(
     service: Any, monkeypatch: pytest.MonkeyPatch, is_running: bool
 ) -> None:
     monkeypatch.setattr(job_responses, "NO_WORKER_S", 0.0)
-    monkeypatch.setattr(job_claims, "live_workers", lambda *_: ["w"] * is_running)
+    monkeypatch.setattr(jobs, "live_workers", lambda *_: ["w"] * is_running)
     client: TestClient = service.client(sync_job_timeout=0.3 if is_running else 300)
     answer = client.get(PATH, params={"music_id": MUSIC_ID})
     error = answer.json()["data"]["error"]

@@ -13,8 +13,7 @@ from api.routes.dependencies import Services
 from api.schemas.health import DoctorReport, ReadinessReport
 from api.server.health import PlatformHealth, Readiness
 from api.settings import ApiSettings
-from warehouse.control.hosts.circuits import CircuitState
-from warehouse.control.hosts.robots import RobotsDecision
+from warehouse.control.hosts import CircuitState, RobotsDecision
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.health import SurfaceHealth
 

@@ -13,8 +13,8 @@ from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPrevi
 from pipelines.parameters.scan import ScanParameters
 from tests.contract.operations import BusyWorker
 from tests.stored_results import result
-from warehouse.control import job_claims, jobs, links, scan_journal
-from warehouse.lake.packing import pack_document
+from warehouse.control import jobs, links, scan_journal
+from warehouse.lake.record_rows import pack_document
 from warehouse.records.jobs import ProgressRecord
 from warehouse.records.values import Document
 
@@ -173,7 +173,7 @@ def test_a_job_shows_its_progress_then_its_result(
     service: Any, client: TestClient, make_result: Callable[..., Document]
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     jobs.save_progress(service.control, job_id, ProgressRecord(candidate_pool_count=7))
     running = client.get(f"{JOBS}/{job_id}")
     assert running.json()["data"]["status"] == "running"
@@ -192,7 +192,7 @@ def test_a_failed_job_names_its_error(service: Any, client: TestClient) -> None:
         "type": "upstream_verification", "detail": "asked", "hint": None, "retry_after": None,
         "upstream": {"surface": "music_list", "reason": "captcha", "status": 200},
     }  # fmt: skip
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     jobs.finish(service.control, job_id, "failed", error=error)
     answer = client.get(f"{JOBS}/{job_id}")
     assert answer.status_code == 200
@@ -206,7 +206,7 @@ def test_a_job_whose_worker_is_silent_waits_for_another_and_is_not_changed_by_a_
     service: Any, client: TestClient
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     service.now += timedelta(seconds=19)
     progress = client.get(f"{JOBS}/{job_id}").json()["data"]["progress"]
     assert (progress["waiting_for"], progress["attempt"]) == ("processor", 1)
@@ -221,16 +221,16 @@ def test_a_job_whose_worker_is_silent_is_cancelled_at_once(
     service: Any, client: TestClient
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     service.now += timedelta(seconds=21)
     assert client.delete(f"{JOBS}/{job_id}").json()["data"]["status"] == "cancelled"
 
 
 def test_a_job_that_goes_on_says_from_where(service: Any, client: TestClient) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    job_claims.claim(service.control, "worker")
-    assert job_claims.requeue(service.control, job_id, run_number=1, costs_attempt=True)
-    job_claims.claim(service.control, "another")
+    jobs.claim(service.control, "worker")
+    assert jobs.requeue(service.control, job_id, run_number=1, costs_attempt=True)
+    jobs.claim(service.control, "another")
     progress = ProgressRecord(
         continued_from="confirmed_videos", continued_round=2, eta_range_s=(3.0, 9.5)
     )
@@ -256,7 +256,7 @@ def test_a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(
     queued = ask(client).json()["data"]["job_id"]
     assert client.delete(f"{JOBS}/{queued}").json()["data"]["status"] == "cancelled"
     running = ask(client).json()["data"]["job_id"]
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     data = client.delete(f"{JOBS}/{running}").json()["data"]
     assert (data["status"], data["cancel_requested"]) == ("running", True)
 
@@ -376,7 +376,7 @@ def test_a_running_scan_is_previewed_ranked_as_its_job_asks(service: Any) -> Non
     place = f"/api/v1/sametrack/jobs/{job_id}/preview"
     before = Envelope[JobPreview].model_validate(client.get(place).json()).data
     assert (before["status"], before["aweme_list"], before["updated_at"]) == ("queued", [], None)
-    run = job_claims.claim(service.control, "worker")
+    run = jobs.claim(service.control, "worker")
     assert run is not None
     ranked = result(40)["ranked"]
     preview = {"music": result(40)["music"], "ranked": ranked, "confirmed_count": 61}

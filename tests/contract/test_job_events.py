@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from api.schemas.result import JobDocument
-from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control import ControlStore, jobs
 from warehouse.records.jobs import ProgressRecord
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -53,7 +53,7 @@ def test_each_change_is_an_event_and_the_final_document_the_last(
     progress = ProgressRecord(candidate_pool_count=7)
     steps = iter(
         (
-            lambda: job_claims.claim(service.control, "worker"),
+            lambda: jobs.claim(service.control, "worker"),
             lambda: jobs.save_progress(service.control, job_id, progress),
             lambda: jobs.finish(service.control, job_id, "cancelled"),
         )

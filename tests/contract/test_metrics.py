@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from api.server.metrics import BUCKETS_S, Metrics, StoreMetrics
 from api.settings import ApiSettings
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 from warehouse.records.errors import WarehouseUnavailableError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -56,7 +56,7 @@ def test_a_token_guards_them_and_other_sites_may_not_read_them(service: Any) -> 
 
 
 def test_the_queue_and_its_workers_are_told(service: Any) -> None:
-    job_claims.beat(service.control, "worker", [])
+    jobs.beat(service.control, "worker", [])
     service.client().post(JOBS, json={"input": "12345"})
     service.now = service.now.replace(minute=service.now.minute + 2)
     text = Metrics(figures(service)).text().decode()
@@ -84,9 +84,7 @@ def figures(service: Any, **others: Any) -> StoreMetrics:
     parts: dict[str, Any] = {
         "jobs": partial(jobs.counts, control),
         "queue_age_s": partial(jobs.queue_age_s, control),
-        "workers": lambda: len(
-            job_claims.live_workers(control, settings.worker_lost_after_s * 100)
-        ),
+        "workers": lambda: len(jobs.live_workers(control, settings.worker_lost_after_s * 100)),
         "upstream_requests": lambda: {"a.example": 7},
         "surfaces": lambda: [{"surface": "music_list", "outcome": "ok"}],
     }

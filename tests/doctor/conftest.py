@@ -16,7 +16,7 @@ from tests.deployment import LOCAL
 from tests.platform.mobileapp.devices import device, small_world
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.health import SurfaceHealth
 

@@ -8,7 +8,7 @@ import pytest
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.control import jobs, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import read_latest_health
 from warehouse.records.health import SURFACE_USES

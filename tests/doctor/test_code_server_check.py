@@ -10,7 +10,7 @@ import pytest
 
 from api.cli.commands.system.doctor_checks import dagster_port
 from api.cli.processes.child_processes import DAGSTER_PORT, find_port
-from pipelines.doctor.checks.machine import check_code_server, check_port
+from pipelines.doctor.checks import check_code_server, check_port
 
 type Answering = Callable[[int, bytes], int]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.checks import device
-from pipelines.doctor.checks.device import NAMES, device_checks
+from pipelines.doctor import checks
+from pipelines.doctor.checks import NAMES, device_checks
+from pipelines.doctor.documents import CheckResult
 from pipelines.platform import profiles
 from pipelines.platform.mobileapp.phone import NotIdleError
 from pipelines.settings import Settings
@@ -27,7 +27,7 @@ APP_FILE = Path(profiles.__file__).parent / "sandbox.app.toml"
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeClock:
     made = FakeClock()
-    monkeypatch.setattr(device, "MACHINE_CLOCK", made)
+    monkeypatch.setattr(checks, "MACHINE_CLOCK", made)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return made
 
@@ -44,7 +44,7 @@ def look(port: int, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Any:
     """All that is found of a phone, by name."""
 
     def find(phone: ScriptedPhone, **values: Any) -> dict[str, CheckResult]:
-        monkeypatch.setattr(device, "open_phone", lambda _: phone)
+        monkeypatch.setattr(checks, "open_phone", lambda _: phone)
         given = {
             "profile": "sandbox", "music_data_provider": "mobileapp-guest",
             "mobileapp_device": phone.serial, "mobileapp_adb_port": port, **values,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.checks.device import NAMES, device_checks
+from pipelines.doctor.checks import NAMES, device_checks
+from pipelines.doctor.documents import CheckResult
 from pipelines.settings import Settings
 from tests.platform.mobileapp.devices import Device
 

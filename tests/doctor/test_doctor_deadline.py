@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from api.cli.commands.system import doctor as command
-from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.documents import CheckResult
 from warehouse.records.errors import InvalidParameterError
 
 type Run = Callable[..., Result]

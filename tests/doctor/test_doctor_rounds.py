@@ -10,7 +10,7 @@ from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
 from tests.deployment import LOCAL
-from warehouse.control.hosts import circuits, robots
+from warehouse.control import hosts
 from warehouse.queries.surface_health import (
     GOOD_RESPONSES_KEPT,
     read_known_ids,
@@ -166,13 +166,15 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(stores: Any
     assert (told.outcome, told.reason, told.request_count) == ("not_asked", "circuit_open", 0)
     assert told.rests_until is not None
     assert not told.is_broken
-    (circuit,) = [one for one in circuits.read_all(stores.control) if one.surface == "user_info"]
+    (circuit,) = [one for one in hosts.read_circuits(stores.control) if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
 
 
 async def test_robots_decisions_are_recorded_per_host(stores: Any) -> None:
     await stores.ask("music_info", "chart_issues")
-    decided = {(one.host, one.surface): one.decision for one in robots.decisions(stores.control)}
+    decided = {
+        (one.host, one.surface): one.decision for one in hosts.robots_decisions(stores.control)
+    }
     assert decided[("share.vidplat.localhost", "music_info")] == "allowed"
     assert ("chart.chartsrc.localhost", "chart_issues") in decided
 

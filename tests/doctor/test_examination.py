@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from api.cli.commands.system.doctor_checks import build_examination
-from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.probes.canaries import Canaries
 from pipelines.doctor.probes.probe_round import ProbeRound
 from pipelines.doctor.probes.table import PROBES, ProbeReader
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError
 
 pytestmark = pytest.mark.full

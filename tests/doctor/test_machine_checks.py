@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor.checks.machine import (
+from pipelines.doctor.checks import (
     check_chromium,
     check_disk,
     check_port,

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor import health_check
-from pipelines.doctor.checks import stores
-from pipelines.doctor.checks.stores import check_warehouse
+from pipelines.doctor import checks, health_check
+from pipelines.doctor.checks import check_warehouse
 from pipelines.doctor.health_check import check_machine
 from pipelines.settings import Settings
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import WRITE_TEST
 from warehouse.maintenance.table_review import review_table
 from warehouse.queries.surface_health import write_health
@@ -81,7 +80,7 @@ def test_a_row_that_is_not_read_back_is_a_failed_warehouse(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = open_home(tmp_path, "sandbox")
-    monkeypatch.setattr(stores, "has_report", lambda *_: False)
+    monkeypatch.setattr(checks, "has_report", lambda *_: False)
     with ExitStack() as stack, pytest.raises(WarehouseUnavailableError) as met:
         check_warehouse(settings, home, stack)
     assert met.value.detail == "a written row is not read back"

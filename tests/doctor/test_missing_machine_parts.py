@@ -10,12 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor.checks.machine import (
-    check_chromium,
-    check_port,
-    check_python,
-    check_sandbox,
-)
+from pipelines.doctor.checks import check_chromium, check_port, check_python, check_sandbox
 
 
 class Healthy(BaseHTTPRequestHandler):

@@ -14,7 +14,8 @@ from pipelines.doctor.probes.probe_result import (
     probe_reason,
 )
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
+from warehouse.queries import surface_health
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
@@ -85,7 +86,7 @@ def test_a_surface_that_was_never_probed_is_compared_with_its_last_capture(
         return {name: pack_bytes(bodies[name]) for name in asked if name in bodies}
 
     monkeypatch.setattr(
-        probe_round, "read_good_shapes", lambda _, **__: {"music_list": [("aweme_list",)]}
+        surface_health, "read_good_shapes", lambda _, **__: {"music_list": [("aweme_list",)]}
     )
     monkeypatch.setattr(probe_round, "read_good_bodies", good_bodies)
     engine = cast("Engine", None)

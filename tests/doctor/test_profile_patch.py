@@ -11,7 +11,7 @@ from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.settings import Settings
 from tests.deployment import LOCAL
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import SametrackError
 from warehouse.records.videos import VideoDetail
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.captures.recorded import BodyPseudonymiser
 from pipelines.doctor.recording import INDEX, Recording, prepare_folder, record_responses
 from pipelines.platform.call_trace import HttpResponse
 from tests.platform.shape_answers import SEEN_AT, SHAPES

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.check_results import CheckResult, summarise_health
-from pipelines.doctor.documents import to_surface_documents
+from pipelines.doctor.documents import CheckResult, summarise_health, to_surface_documents
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from warehouse.records import errors
 from warehouse.records.health import (

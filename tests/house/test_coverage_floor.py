@@ -12,13 +12,13 @@ from tests import coverage_floor
 from tests.branch_coverage import INTO, PRODUCT, ROOT, all_places
 from tests.coverage_floor import Reach, reached, together, unexplained
 
-MODULE = "warehouse/home/disk_space.py"
-FOLDER = [str(ROOT / "warehouse" / "home")]
+MODULE = "warehouse/home.py"
+FOLDER = [str(ROOT / "warehouse")]
 PROGRAM = """
 import os, sys
 from tests.branch_coverage import all_places
 all_places(sys.argv[2:])  # takes no watch over
-from warehouse.home.disk_space import check_free_space
+from warehouse.home import check_free_space
 if os.fork() == 0:
     check_free_space(sys.argv[1], free=lambda _folder: 2**40)
     os._exit(0)

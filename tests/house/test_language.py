@@ -109,7 +109,7 @@ def _is_kept(path: Path) -> bool:
 
 CHINESE_TEXTS = (
     "api/console/app/messages/*.js", "api/openapi/chinese_texts.py", "api/services/**/*.j2",
-    "pipelines/catalog/report/*.py", "pipelines/documents/*messages.py",
+    "pipelines/catalog/report.py", "pipelines/documents/*messages.py",
     "pipelines/reports/texts/zh.toml", "pipelines/watchlists/templates/*.j2",
     "warehouse/exports/error_sheet/zh.toml",
 )  # fmt: skip

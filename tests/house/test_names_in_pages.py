@@ -91,7 +91,7 @@ def test_files_targets_and_settings_named_in_pages_exist(page: str) -> None:
     "text",
     [
         "`warehouse/nothing.py`", "`pipelines/no_folder/`", "`docs/*.nothing`", "`ranking.py`",
-        "`no_such_score` in `pipelines/scan/rules/ranking.py`", "`make nothing`",
+        "`no_such_score` in `pipelines/scan/rules/results.py`", "`make nothing`",
         "`python -m tests.nothing`", "`NO_SUCH" + "_SETTING`",
     ],
 )  # fmt: skip

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 from api.cli.main import app as command_line
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
-from api.services.watchlists.files import read_watch_file
+from api.services.watchlists.files import read_watchlist_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
 from tests.deployment import LOCAL, wait_for
@@ -44,9 +44,10 @@ from tests.house.page_examples import (
     words_of,
 )
 from tests.stored_results import result
-from warehouse.control import ControlStore, job_claims, jobs, open_control
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_document
+from warehouse.control import ControlStore, jobs, open_control
+from warehouse.control import jobs as job_claims
+from warehouse.home import open_home
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.evidence import ALGORITHM
 
@@ -307,7 +308,7 @@ LISTS = [one for one in FILES if one.text.startswith("watchlists:")]
 
 @pytest.mark.parametrize("example", LISTS, ids=str)
 def test_every_file_of_watchlists_can_be_applied(example: Example) -> None:
-    assert read_watch_file(example.text)
+    assert read_watchlist_file(example.text)
 
 
 @pytest.mark.parametrize("example", [one for one in FILES if one not in LISTS], ids=str)

@@ -16,8 +16,8 @@ from tests.notebooks.kernels import Kernel, open_kernel
 from tests.stored_results import result
 from tests.warehouse.lake_rows import to_row
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
-from warehouse.lake.packing import pack_document
+from warehouse.home import Home, open_home
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import Lake, open_lake
 
 TRACKS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")

@@ -16,7 +16,7 @@ import pytest
 
 from tests.notebooks.conftest import ACCOUNT, START
 from tests.notebooks.kernels import ROOT, Kernel
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.full

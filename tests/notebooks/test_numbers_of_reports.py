@@ -14,8 +14,8 @@ import pytest
 from pipelines.reports.catalogue import NOTEBOOKS
 from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop
 from tests.warehouse.lake_rows import to_row
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_document
+from warehouse.home import open_home
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
 

@@ -23,7 +23,7 @@ from pipelines.orchestration.worker.asset_catalog import (
 )
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, leases, open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.values import Row
 from warehouse.tables import BY_NAME

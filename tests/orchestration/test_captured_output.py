@@ -9,7 +9,7 @@ from dagster import DagsterEventType, DagsterInstance, asset, materialize
 
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.maintenance import delete_output
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from pipelines.orchestration.catalog_runs import catalog_partitions
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import CatalogResource
 from warehouse.control import ControlStore, catalogs, open_control
-from warehouse.home.folder import open_home
-from warehouse.records.catalog.tracks import ImportedTrack
+from warehouse.home import open_home
+from warehouse.records.catalogs import ImportedTrack
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.videos import ServiceSongList
 

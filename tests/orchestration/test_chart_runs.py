@@ -32,7 +32,7 @@ from pipelines.orchestration.chart_runs import (
 )
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.open_instance import open_instance
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 RANGE = "dagster/asset_partition_range_"
 

@@ -19,7 +19,7 @@ from pipelines.orchestration.dagster_compat import (
     execute_run,
 )
 from pipelines.orchestration.runs.open_instance import open_instance
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 RUN_ID = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
 CODE = """

@@ -8,9 +8,9 @@ import pytest
 from dagster import AssetCheckKey, AssetKey, Failure
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
-from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
+from pipelines.orchestration.runs.run_session import CurrentScan, ScanOutcome
 from warehouse.control import jobs, open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.tables.row_rules import MEANINGS
 
 HEARD = ("raw/sounds", "marts/video_details", "raw/videos")

@@ -8,8 +8,7 @@ from dagster import AssetKey, MetadataValue, TableSchema
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetNode
 
-from pipelines.orchestration.assets.lineage import COLUMNS_FROM
-from pipelines.orchestration.assets.tables import FED_BY, asset_key, table_schema
+from pipelines.orchestration.assets.tables import COLUMNS_FROM, FED_BY, asset_key, table_schema
 from pipelines.orchestration.checks.tables import rows_of_days
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.models import FOLDER

@@ -19,7 +19,7 @@ from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
 from pipelines.settings import Settings
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.full

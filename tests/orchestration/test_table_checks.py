@@ -21,7 +21,7 @@ from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import ReviewResource
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.schema_evolution import VERSION
 from warehouse.lake.store import Lake, open_lake
 from warehouse.tables import BY_NAME

@@ -21,7 +21,7 @@ from dagster import (
 )
 
 from pipelines.orchestration.definitions import build_definitions
-from pipelines.orchestration.runs.repeated_launches import EndedLaunches
+from pipelines.orchestration.runs.reconciliation import EndedLaunches
 from pipelines.orchestration.watchlist_runs import LAUNCHED_AT_ONCE
 from pipelines.orchestration.watchlist_runs import watchlists as watchlist_sensor
 from pipelines.watchlists.run import WatchlistRunner

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S, HostRateLimiter
+from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.sandbox_platform import (
     client,

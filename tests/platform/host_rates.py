@@ -1,6 +1,6 @@
 """Turns that come at once, for tests that are not about waiting."""
 
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import HostRate
 
 AT_ONCE = HostRate(per_second=1_000_000, burst=1_000_000, parallel=4)

@@ -17,10 +17,10 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.music_service import MusicServicePublic
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock

@@ -14,9 +14,9 @@ from pathlib import Path
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
+    parse_issues,
     refuse_chart_answer,
 )
-from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import (
     check_issue,
     parse_latest,

@@ -11,7 +11,7 @@ from api.cli.commands.report import report
 from pipelines.reports.catalogue import read_catalogue
 from tests.cli.asked_scans import ask_for_scan
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import SametrackError
 
 MUSIC_ID = "7300000000000000001"

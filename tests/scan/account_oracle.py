@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pipelines.documents.result_types import AccountEntry, AccountSummary
 from pipelines.documents.video_types import AuthorDocument, LinkedVideo, VideoPreview
-from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.rules.results import rank_documents
 from warehouse.records.videos import Account
 
 VIDEO_PREVIEW_LIMIT = 20

@@ -8,7 +8,7 @@ import pytest
 
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 
 

@@ -14,7 +14,7 @@ from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.confirm import audit_videos, draw_audit
 from pipelines.scan.marts import audit_rows
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
 from tests.audio.clips import Band, ClipMeasurer
@@ -140,7 +140,7 @@ def audited(session: AuditSession, references: Sequence[MeasuredVideo]) -> Rando
 def test_candidates_are_never_drawn_and_no_more_videos_than_stated() -> None:
     session = AuditSession([str(number) for number in range(50)] * 2, size=7)
     for seen in session.state.sightings[:30]:
-        session.state.pool[seen.aweme_id] = Candidate(sighting=seen, priority=1)
+        session.state.pool[seen.aweme_id] = seen
     found = drawn(session)
     assert (found.population, len(found.sample), found.reason) == (20, 7, None)
     assert session.state.pool.keys().isdisjoint(found.sample)

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, pack_features
 from pipelines.parameters.scan import ScanParameters
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.sources.table import SoundFile
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
 from pipelines.scan.verify_audio import (

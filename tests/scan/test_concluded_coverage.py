@@ -10,7 +10,7 @@ import pytest
 from pipelines.captures.walks import FinishedSearch, TermWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.conclude import coverage_document, coverage_estimates, exhausted_sources
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
@@ -48,7 +48,7 @@ class ConcludingScan:
             verified={TRACK: None},
             screened={TRACK},
             sightings=[*seen.values(), *shown],
-            pool={name: Candidate(sighting=one, priority=1) for name, one in seen.items()},
+            pool=dict(seen),
             coverage_report=[
                 SourceCoverage(
                     surface="music_list", requests=2, pages=2, items=30, new_items=30,
@@ -191,7 +191,7 @@ def test_another_unread_candidate_may_carry_the_recording() -> None:
     _, before = coverage_estimates(scan.run)
     other = replace(_listed("other", OTHER), surface="search", entity_id="term", same_music=False)
     scan.state.sightings.append(other)
-    scan.state.pool["other"] = Candidate(sighting=other, priority=1)
+    scan.state.pool["other"] = other
     _, videos = coverage_estimates(scan.run)
     assert (videos.observed, videos.listed, videos.point) == (30, 0, before.point)
     # 30 / (1 - 3.689 / 30) = 34.2; with one more beside the thirty of the sample 31/30 of it, 35.3

@@ -204,7 +204,7 @@ def test_a_cancel_noticed_in_one_group_ends_the_others_before_their_files_are_de
 
     monkeypatch.setattr("pipelines.scan.confirm._verify_group", verify)
     monkeypatch.setattr(
-        "pipelines.scan.confirm.verification_order", lambda groups, **_: sorted(groups)
+        "pipelines.scan.rules.expansion.verification_order", lambda groups, **_: sorted(groups)
     )
     with asyncio.Runner() as runner:
         monkeypatch.setattr(scan, "run", runner.run)

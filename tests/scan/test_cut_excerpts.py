@@ -13,7 +13,7 @@ import pytest
 from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting, keep_sound
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
-from warehouse.home.cache_files import ExcerptFolder
+from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Video
 

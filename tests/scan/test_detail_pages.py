@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import READS_IN_FLIGHT, read_details
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan.scan_fakes import FakeScan
@@ -39,8 +39,7 @@ class ReadingScan(FakeScan):
             name: Sighting(aweme_id=name, surface="search", entity_id="term", same_music=False)
             for name in names
         }
-        pool = {name: Candidate(sighting=one, priority=1) for name, one in seen.items()}
-        self.state = ScanState(pool=pool)
+        self.state = ScanState(pool=seen)
         self.captures = self.stopwatch = self
         self.requests_used = 0
         self.is_cancelled = False

@@ -11,7 +11,7 @@ from pipelines.captures.walks import ListWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import begin_pool, fill_pool
 from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting, genuine_shares
+from pipelines.scan.rules.candidate_pool import Sighting, genuine_shares
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan.scan_fakes import FakeScan
@@ -36,7 +36,7 @@ class FullScan(FakeScan):
             for number in range(LIMIT)
         ]
         self.state = ScanState(
-            pool={seen.aweme_id: Candidate(sighting=seen, priority=1) for seen in pooled},
+            pool={seen.aweme_id: seen for seen in pooled},
             verified=dict.fromkeys(["own", *verified]),
             screened={"own"},
         )

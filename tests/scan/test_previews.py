@@ -15,9 +15,9 @@ from pipelines.scan.state.preview import (
 )
 from pipelines.scan.state.scan_state import ScanState
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, job_claims, jobs, open_control, scan_journal
+from warehouse.control import ControlStore, jobs, open_control, scan_journal
 from warehouse.control.jobs import NewJob
-from warehouse.lake.packing import unpack_document
+from warehouse.lake.record_rows import unpack_document
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, Statistics, Video, VideoDetail
 
@@ -121,7 +121,7 @@ def test_only_the_run_that_holds_a_job_replaces_its_preview_which_goes_with_its_
     job_id = jobs.create_or_join(control, new)[0].job_id
     scan_journal.save_preview(control, job_id, b"queued", run_number=0)
     assert scan_journal.read_preview(control, job_id) is None
-    claimed = job_claims.claim(control, "worker")
+    claimed = jobs.claim(control, "worker")
     assert claimed is not None
     for document in (b"first", b"second"):
         scan_journal.save_preview(control, job_id, document, run_number=claimed.run_number)

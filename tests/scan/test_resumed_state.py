@@ -6,14 +6,14 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.state.checkpoints import (
+from pipelines.scan.state.scan_state import (
     CHECKPOINTS,
+    ScanState,
     checkpoint_row,
     find_state,
     resume_scan,
     unpack_checkpoint,
 )
-from pipelines.scan.state.scan_state import ScanState
 from warehouse.control import ControlStore, jobs, scan_journal
 from warehouse.control.jobs import NewJob
 from warehouse.control.scan_journal import JournalRow

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.captures.session import CaptureCounters
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.state.scan_state import ReferenceSound, ScanState, pack_state, unpack_state
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video, VideoDetail
@@ -61,6 +61,7 @@ SIGHTINGS = st.builds(
     entity_id=IDS,
     same_music=st.booleans(),
     digg_count=COUNTS,
+    priority=st.floats(0, 9),
 )
 STATES = st.builds(
     ScanState,
@@ -70,9 +71,7 @@ STATES = st.builds(
     checkpoint=st.integers(0, 99),
     written=st.sets(TEXTS, max_size=3),
     sightings=st.lists(SIGHTINGS, max_size=3),
-    pool=st.dictionaries(
-        IDS, st.builds(Candidate, sighting=SIGHTINGS, priority=st.floats(0, 9)), max_size=3
-    ),
+    pool=st.dictionaries(IDS, SIGHTINGS, max_size=3),
     details=st.dictionaries(IDS, DETAILS, max_size=3),
     outcomes=st.dictionaries(IDS, st.tuples(TEXTS, st.none() | TEXTS), max_size=3),
     confirmed=st.dictionaries(

@@ -10,10 +10,10 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease, serve_stored
-from warehouse.control import ControlStore, job_claims, jobs, leases
+from warehouse.control import ControlStore, jobs, leases
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
@@ -43,7 +43,7 @@ class Stores:
             scan_key=KEY, origin="cli", priority=100,
         )  # fmt: skip
         jobs.create_or_join(self.control, new)
-        job = job_claims.claim(self.control, "worker")
+        job = jobs.claim(self.control, "worker")
         assert job is not None
         return job
 

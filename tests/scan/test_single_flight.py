@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease
-from warehouse.control import ControlStore, job_claims, jobs, leases
+from warehouse.control import ControlStore, jobs, leases
+from warehouse.control import jobs as job_claims
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job

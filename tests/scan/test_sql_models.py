@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pipelines.documents.videos import to_ranked_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.marts import rank_videos, sum_coverage, summarize_accounts
-from pipelines.scan.rules.ranking import SORT_VALUES
-from pipelines.scan.rules.results import view_result
+from pipelines.scan.rules.results import SORT_VALUES, view_result
 from tests.scan.account_oracle import to_account_summary
 from tests.stored_results import result
 from tests.warehouse.lake_rows import to_row

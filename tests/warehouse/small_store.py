@@ -15,9 +15,8 @@ import pytest
 
 from api.cli import terminal
 from api.cli.main import main
-from warehouse.home.folder import Home, open_home
-from warehouse.lake.packing import pack_bytes
-from warehouse.lake.record_rows import video_row
+from warehouse.home import Home, open_home
+from warehouse.lake.record_rows import pack_bytes, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.videos import Author, Video
 

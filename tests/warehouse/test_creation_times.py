@@ -13,10 +13,8 @@ from warehouse.records.times import (
     PLATFORM_START,
     Birth,
     SoundOrigin,
-    SourceCandidate,
     birth_difference_s,
     find_birth,
-    find_sound_origin,
     id_time,
 )
 from warehouse.records.videos import Author, Music, Track, Video, own_sound_origin, track_origin
@@ -133,20 +131,16 @@ def test_the_sound_of_a_scheduled_video_is_found_by_the_id() -> None:
 
 
 def test_of_several_videos_the_nearest_in_time_is_the_source() -> None:
-    times = {"10001": 120, "10002": -20, "10003": 20, "10004": 5000}
-    candidates = [
-        SourceCandidate(aweme_id=name, create_time=int(BORN.timestamp()) - offset)
-        for name, offset in times.items()
-    ]
-    found = find_sound_origin(made_at(BORN), videos=candidates, observed_at=NOW)
-    assert found == SoundOrigin("10002", "id", -20)
-
-
-def test_a_video_of_another_account_is_no_source() -> None:
-    other = SourceCandidate(aweme_id="10001", create_time=int(BORN.timestamp()), sec_uid="MS4w-b")
-    known = {"videos": [other], "observed_at": NOW}
-    assert find_sound_origin(made_at(BORN), owner_sec_uid="MS4w-a", **known) is None  # type: ignore[arg-type]  # the two arguments of every case
-    assert find_sound_origin(made_at(BORN), owner_sec_uid="MS4w-b", **known) is not None  # type: ignore[arg-type]  # the two arguments of every case
+    offsets = {"10001": 120, "10002": -20, "10003": 20, "10004": 5000}
+    videos = [
+        Video(
+            aweme_id=name, surface="video_page", observed_at=NOW,
+            create_time=int(BORN.timestamp()) - offset, music=Music(music_id=made_at(BORN)),
+        )
+        for name, offset in offsets.items()
+    ]  # fmt: skip
+    track = Track(music_id=made_at(BORN), surface="music_info", observed_at=NOW)
+    assert track_origin(track, videos) == SoundOrigin("10002", "id", -20)
 
 
 def test_the_source_that_the_platform_states_stands() -> None:

@@ -19,8 +19,7 @@ from PIL import Image
 from api.services.pictures import PictureService
 from pipelines.audio.decode.decoding import cut_sound
 from pipelines.audio.decode.protocol import DecodeLimits
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import SoundMatches
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
 from tests.catalog.test_catalog_reference_sounds import TRACKS
@@ -30,8 +29,7 @@ from tests.warehouse.analysis.test_genealogy import store
 from tests.warehouse.test_damaged_files import STORE, cut, garble
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import database_path, publish_database
-from warehouse.home.cache_files import open_excerpts, open_pictures
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_excerpts, open_home, open_pictures
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import VIDEOS_TABLE, VideoIndex
 from warehouse.maintenance.compaction import sort_lake
@@ -147,7 +145,9 @@ def publish(small_store: SmallStore) -> Any:
     with closing(Engine(small_store.lake)) as engine:
         publish_database(engine, path)
     with closing(duckdb.connect(str(path), read_only=True)) as database:
-        return database.execute("select count(*) from marts.rankings").fetchall()
+        return database.execute(
+            "select count(*), hot_score(1, 1, 1, 1) from marts.rankings"
+        ).fetchall()
 
 
 def play(small_store: SmallStore) -> Any:

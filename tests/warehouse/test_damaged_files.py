@@ -10,7 +10,7 @@ import pytest
 from warehouse.control import jobs, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import WarehouseError
 

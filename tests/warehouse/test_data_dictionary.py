@@ -7,10 +7,19 @@ import pyarrow as pa
 import pytest
 
 from warehouse.tables import RELATIONS, Column, Table
-from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
-from warehouse.tables.dictionary import PAGE, render_dictionary
-from warehouse.tables.naming import EXCEPTIONS, SCHEME
-from warehouse.tables.privacy import LEFT_OUT, treatment_of
+from warehouse.tables.column import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    EXCEPTIONS,
+    FLOAT,
+    INTEGER,
+    NAMING_SCHEME,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+)
+from warehouse.tables.dictionary import LEFT_OUT, PAGE, render_dictionary, treatment_of
 
 COLUMNS = [(table, column) for table in RELATIONS for column in table.columns]
 _ENDINGS: Mapping[pa.DataType, tuple[str, ...]] = {
@@ -64,7 +73,7 @@ def test_every_column_was_decided_on_for_exports_without_names() -> None:
         if treatment_of(column) == "out" and column.type != BYTES
     }
     undecided = by_default - LEFT_OUT
-    assert undecided == set(), "decide in warehouse/tables/privacy.py"
+    assert undecided == set(), "decide in warehouse/tables/dictionary.py"
 
 
 @pytest.mark.parametrize("table", RELATIONS, ids=name_of)
@@ -113,7 +122,7 @@ def test_a_name_that_does_not_say_what_it_is_is_outside_the_scheme(name: str, ki
 
 def test_the_page_states_the_scheme_and_what_is_outside_it() -> None:
     page = render_dictionary()
-    assert all(f"- {rule}\n" in page for rule in SCHEME)
+    assert all(f"- {rule}\n" in page for rule in NAMING_SCHEME)
     assert all(f"- `{name}`: {reason}\n" in page for name, reason in EXCEPTIONS.items())
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
-from pipelines.watchlists.observations import to_observation
+from pipelines.watchlists.changes import to_observation
 from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.control.migrations import MIGRATIONS
 from warehouse.engine.duckdb_engine import Engine
@@ -23,7 +23,7 @@ from warehouse.exports.export_table import columns_of, rows_of
 from warehouse.exports.extracts import ALL_TABLES, ExportScope, choose_extracts, read_batches
 from warehouse.exports.pseudonyms import Pseudonyms, open_pseudonyms
 from warehouse.exports.table_files import csv_parts
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.results import read_result_document
 

@@ -18,7 +18,7 @@ from tests.deployment import PATIENCE_S
 from tests.warehouse.test_damaged_files import STORE
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.full

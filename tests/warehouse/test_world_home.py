@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import (
     InvalidParameterError,
     StoreTooNewError,

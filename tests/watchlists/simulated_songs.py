@@ -9,10 +9,10 @@ from typing import Any
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
 from tests.stored_results import work
-from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control import ControlStore, jobs
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import JobNotFoundError, JobResultMissingError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
@@ -107,7 +107,7 @@ class FakeScanService:
 
     def work(self) -> None:
         """What a worker does."""
-        while (job := job_claims.claim(self.control, "worker")) is not None:
+        while (job := jobs.claim(self.control, "worker")) is not None:
             if job.input in self.failing:
                 error: dict[str, object] = {
                     "type": "upstream_empty",

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api.services.series import read_series
-from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
 from tests.watchlists.simulated_week import Step, Truth, Week
+from warehouse.records.videos import HOT_SCORE_WEIGHTS
 from warehouse.records.watchlists import DigestThresholds, WatchlistRun
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
@@ -114,13 +114,6 @@ def _reason(work: dict[str, Any] | None) -> str | None:
     return "status_deleted" if work is not None and work["is_listed"] else None
 
 
-def _hot(work: Mapping[str, int]) -> int:
-    return (
-        work["digg_count"] + COMMENT_WEIGHT * work["comment_count"]
-        + COLLECT_WEIGHT * work["collect_count"] + SHARE_WEIGHT * work["share_count"]
-    )  # fmt: skip
-
-
 def _moved(
     then: Truth, since: Truth, both: list[str], least: int
 ) -> Iterator[tuple[str, int, int]]:
@@ -130,6 +123,10 @@ def _moved(
         old, new = before[name], after[name]
         if abs(old - new) >= least and min(old, new) <= 15:
             yield name, old, new
+
+
+def _hot(work: Mapping[str, int]) -> int:
+    return sum(weight * work[name] for name, weight in HOT_SCORE_WEIGHTS.items())
 
 
 def _places(works: Truth) -> dict[str, int]:

@@ -7,9 +7,8 @@ from datetime import timedelta
 import pytest
 
 from pipelines.documents.messages import FIGURES
-from pipelines.watchlists.changes import find_changes
+from pipelines.watchlists.changes import ObservedVideo, WatchObservation, find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, render_digest
-from pipelines.watchlists.observations import ObservedVideo, WatchObservation
 from tests.watchlists.simulated_songs import MONDAY
 from warehouse.records.values import Document
 from warehouse.records.videos import Statistics

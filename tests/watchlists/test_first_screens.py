@@ -12,7 +12,7 @@ import pytest
 from pipelines.captures.session import Captures
 from pipelines.captures.walks import ListWalk
 from pipelines.watchlists import open_service
-from pipelines.watchlists.observations import (
+from pipelines.watchlists.changes import (
     to_account_observation,
     to_hashtag_observation,
     to_track_observation,

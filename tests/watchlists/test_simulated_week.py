@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watchlists.simulated_songs import (
@@ -25,7 +25,7 @@ from tests.watchlists.simulated_songs import (
     Songs,
     build_runner,
 )
-from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
+from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_INTERACTIVE
@@ -204,7 +204,7 @@ def test_scans_of_schedules_wait_behind_those_of_people(week: Week) -> None:
     jobs.create_or_join(week.control, people)
     joined, is_new = jobs.create_or_join(week.control, replace(people, fingerprint=TRACKS[3]))
     assert (is_new, joined.priority) == (False, PRIORITY_INTERACTIVE)
-    claimed = [job_claims.claim(week.control, "worker") for _ in range(3)]
+    claimed = [jobs.claim(week.control, "worker") for _ in range(3)]
     inputs = [job.input for job in claimed if job is not None]
     assert (set(inputs[:2]), inputs[2] in TRACKS) == ({TRACKS[3], "x"}, True)
 

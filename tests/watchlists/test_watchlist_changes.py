@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.watchlists.changes import NewMusicId, RankChange, find_changes, measure_growth
-from pipelines.watchlists.observations import (
+from pipelines.watchlists.changes import (
     MOST_EARLIER,
+    NewMusicId,
     ObservedVideo,
+    RankChange,
     WatchObservation,
+    find_changes,
+    measure_growth,
     to_observation,
 )
 from warehouse.records.videos import Statistics

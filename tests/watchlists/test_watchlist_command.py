@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.watchlist import app
 from api.cli.terminal import INPUT_ERROR_TYPES
 from warehouse.control import jobs, open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
 FILE = """\
@@ -139,6 +139,19 @@ def test_more_entries_than_a_watchlist_has_are_refused(run: Run) -> None:
     assert isinstance(failed.exception, InvalidParameterError)
     assert failed.exception.detail == "`entries`: 51 given, a watchlist has 1 to 50"
     assert shown(run("list", "--json"))["watchlists"] == []
+
+
+def test_what_the_api_refuses_is_refused_here_too(run: Run) -> None:
+    failed = run("add", "songs", "--account", " ")
+    assert isinstance(failed.exception, InvalidParameterError)
+    assert failed.exception.detail.startswith("`entries.0.input`: ")
+    assert run("add", "songs", "--account", "MS4wLjABAAAAx", "--rank-change", "501").exit_code == 2
+    assert shown(run("list", "--json"))["watchlists"] == []
+
+
+def test_an_entry_is_kept_without_the_blanks_around_it(run: Run) -> None:
+    made = shown(run("add", "songs", "--account", " MS4wLjABAAAAx ", "--json"))
+    assert made["entries"] == [{"kind": "account", "input": "MS4wLjABAAAAx"}]
 
 
 def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:

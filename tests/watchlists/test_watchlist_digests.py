@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 from api.cli.commands import watchlist
 from api.cli.terminal import out
 from tests.stored_results import MUSIC_ID
-from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
-from warehouse.home.folder import open_home
+from warehouse.control import ControlStore, jobs, open_control, watchlists
+from warehouse.home import open_home
 from warehouse.records.watchlists import DueRun
 
 type Run = Callable[..., Result]
@@ -31,7 +31,7 @@ class Worker:
     def sleep(self, _seconds: float) -> None:
         self.waits += 1
         if self.waits > 1:  # at first it is busy with another scan
-            job = job_claims.claim(self.control, "worker")
+            job = jobs.claim(self.control, "worker")
             assert job is not None
             jobs.finish(self.control, job.job_id, "failed", error=FAULT)
 

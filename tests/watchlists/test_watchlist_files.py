@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.services.watchlists.files import MAX_FILE_BYTES, read_watch_file
+from api.services.watchlists.files import MAX_FILE_BYTES, read_watchlist_file
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry, WatchlistPlan
 
@@ -28,7 +28,7 @@ watchlists:
 
 
 def test_a_whole_file_is_read_as_it_is_written() -> None:
-    songs, year = read_watch_file(WHOLE)
+    songs, year = read_watchlist_file(WHOLE)
     assert songs.plan == WatchlistPlan(
         name="five-songs",
         every="every 6 hours",
@@ -73,7 +73,7 @@ def test_watchlist_file_fault_is_named_with_its_line(
 ) -> None:
     assert before in WHOLE
     with pytest.raises(InvalidParameterError) as caught:
-        read_watch_file(WHOLE.replace(before, after))
+        read_watchlist_file(WHOLE.replace(before, after))
     assert caught.value.detail.startswith(f"line {line}: "), caught.value.detail
     assert word in caught.value.detail
     assert caught.value.hint
@@ -86,14 +86,14 @@ def test_watchlist_file_fault_is_named_with_its_line(
 )  # fmt: skip
 def test_invalid_watchlist_file_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError):
-        read_watch_file(text)
+        read_watchlist_file(text)
 
 
 @settings(deadline=None)
 @given(text=st.text(max_size=200) | st.text(alphabet="watchlists: -[]{}\n&*!|>'\"a1", max_size=60))
 def test_any_watchlist_file_text_is_read_or_refused(text: str) -> None:
     try:
-        found = read_watch_file(text)
+        found = read_watchlist_file(text)
     except InvalidParameterError as error:
         assert error.hint  # noqa: PT017 -- either way is right, but a refusal has advice
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from warehouse.home.folder import find_homes, read_home_world
+from warehouse.home import find_homes, read_home_world
 from warehouse.lake.store import is_remote
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import OWN_WORLDS

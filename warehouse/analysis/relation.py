@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from warehouse.engine.arrow_types import durations_apart, like_arrow, with_durations
-from warehouse.engine.duckdb_engine import Engine, query_errors
-from warehouse.engine.quoting import sql_name
+from warehouse.engine.duckdb_engine import (
+    Engine,
+    durations_apart,
+    like_arrow,
+    query_errors,
+    with_durations,
+)
+from warehouse.engine.sql import sql_name
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.extras import install_hint
 from warehouse.records.errors import InvalidParameterError

@@ -13,7 +13,7 @@ from sqlalchemy import delete, func, select, update
 
 from warehouse.control.database import ControlStore, StoredRow, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
-from warehouse.records.catalog.tracks import (
+from warehouse.records.catalogs import (
     Catalog,
     CatalogSettings,
     CatalogTrack,

@@ -1,8 +1,8 @@
 """Watchlists: their definitions, their runs, and the check of each entry of a run.
 
 One transaction turns a due time into a run. A run is held by one process at a time; a hold expires,
-so another process takes over the run of a process that died. Which time is due is decided by
-`warehouse.records.watchlists`; runs are executed in `pipelines.watchlists`.
+so another process takes over the run of a process that died. Which time is due is decided in
+`pipelines.watchlists.schedule`; runs are executed in `pipelines.watchlists.run`.
 """
 
 from collections.abc import Callable
@@ -120,6 +120,7 @@ def request_run(control: database.ControlStore, name: str, *, origin: Origin) ->
     If a run is going on, its id is returned instead.
     """
     with control.write() as connection:
+        # Locked, so that two requests at once create one run.
         query = select(WATCHLISTS.c.plan).where(WATCHLISTS.c.name == name).with_for_update()
         plan = connection.execute(query).scalar()
         if plan is None:
@@ -437,6 +438,7 @@ def _is_free(now: float) -> ColumnElement[bool]:
 
 
 def _to_run(row: database.StoredRow) -> watchlists.WatchlistRun:
+    # A run has every column but those of the hold.
     values = {name: value for name, value in row._asdict().items() if name not in _UNHELD}
     for name in ("due_at", "began_at", "ended_at"):
         values[name] = database.to_time(values[name])

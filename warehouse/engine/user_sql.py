@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.parsed_sql import READING_FUNCTIONS, nodes, parse_sql, table_path
+from warehouse.engine.sql import READING_FUNCTIONS, nodes, parse_sql, table_path
 from warehouse.records import errors
 from warehouse.tables import TABLES
 

@@ -9,10 +9,10 @@ import secrets
 
 import pyarrow as pa
 
-from warehouse.home.folder import Home, write_once
+from warehouse.home import Home, write_once
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.tables import Table
-from warehouse.tables.privacy import treatment_of
+from warehouse.tables.dictionary import treatment_of
 
 _KEY_BYTES = 32
 _HASH_CHARS = 24  # 96 bits of the hash: no collision among ten billion ids

@@ -15,9 +15,10 @@ from pathlib import Path
 import duckdb
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
-from warehouse.engine.quoting import sql_text
+from warehouse.engine.sql import sql_text
 from warehouse.exports.atomic_files import atomic_path
-from warehouse.home.folder import Home
+from warehouse.home import Home
+from warehouse.models import MACROS
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
@@ -86,6 +87,8 @@ def _write(engine: Engine, tables: list[Table], draft: Path) -> dict[str, int]:
     }
     with query_errors(), closing(_connect(draft)) as database:
         database.execute(f"create schema {LAYER}")
+        for macro in MACROS:
+            database.execute(macro)
         for table in tables:
             # Rows in the order of the key let DuckDB skip most of the file in a lookup by key.
             order = ", ".join(f'"{name}"' for name in table.key)

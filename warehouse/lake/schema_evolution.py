@@ -4,8 +4,12 @@ World and schema version are table properties of the Delta table. The control st
 numbered migrations (`control.migrations`).
 """
 
-from collections.abc import Iterable
+import fcntl
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import pyarrow as pa
 import stamina
@@ -13,10 +17,47 @@ from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from warehouse.lake.row_migrations import row_migrations
-from warehouse.lake.table_turns import writing
+from warehouse.lake.file_layout import rewrite_properties
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError, WrongWorldError
 from warehouse.tables import Table
+
+# Locks on a table in a folder: shared by writers, exclusive for deleting old versions.
+#
+# Files that are just being written belong to no version yet, so deleting old versions would delete
+# them. An object store has no such locks.
+
+TURN_FILE = "_forgetting.lock"  # Delta takes files that begin with an underscore for its own
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Write to the table at `path` at the same time as others.
+
+    Waits while a process deletes old versions.
+    """
+    with _turn(path, fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def writing_alone(path: str) -> Iterator[bool]:
+    """Take an exclusive lock on the table; yields False in an object store, which has no locks."""
+    with _turn(path, fcntl.LOCK_EX) as is_alone:
+        yield is_alone
+
+
+@contextmanager
+def _turn(path: str, kind: int) -> Iterator[bool]:
+    if not Path(path).is_dir():  # an object store, or a folder that has vanished
+        yield False
+        return
+    with Path(path, TURN_FILE).open("w") as turn:
+        fcntl.flock(turn, kind)
+        try:
+            yield True
+        finally:
+            fcntl.flock(turn, fcntl.LOCK_UN)  # closing does not, if a fork has inherited it
+
 
 WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
@@ -213,3 +254,93 @@ def _check_columns(opened: DeltaTable, table: Table) -> None:
             f"{table.name} of this lake differs from its contract in {differ} "
             f"at the same schema version {table.version}"
         )
+
+
+# Numbered corrections of rows that earlier releases wrote: what they stored for an unknown value.
+#
+# A table gets the corrections of versions later than its own when it is opened
+# (`schema_evolution`). Each is one atomic commit, and finds nothing to change when it is repeated.
+# A lake that is opened for reading alone is not written; the engine corrects the values in its
+# views (`warehouse.engine`).
+
+
+@dataclass(frozen=True, slots=True)
+class RowMigration:
+    """Values of a table that mean "unknown" in rows of versions before `version`.
+
+    That version adds no columns.
+
+    `unknown_where`: by column, the condition of the rows whose value means "unknown", in SQL that
+    DuckDB and Delta's own engine both read.
+    """
+
+    table: str
+    version: int
+    unknown_where: Mapping[str, str]
+
+    @property
+    def corrected(self) -> dict[str, str]:
+        """By column, the expression of its corrected value."""
+        return {
+            column: f"case when {condition} then null else {column} end"
+            for column, condition in self.unknown_where.items()
+        }
+
+    def apply(self, opened: DeltaTable) -> int:
+        """Set the values to null in one commit; return in how many rows.
+
+        Raises:
+            CommitFailedError: Another commit came before; nothing has changed.
+        """
+        # Columns with the same condition are corrected together.
+        conditions = dict.fromkeys(self.unknown_where.values())
+        changed = opened.update(
+            predicate=" or ".join(f"({condition})" for condition in conditions),
+            updates=self.corrected,
+            writer_properties=rewrite_properties(self.table),
+        )
+        return int(changed["num_updated_rows"])
+
+
+_SHOWS_NO_HASHTAGS = """hashtag_ids is not null and coalesce(array_length(hashtag_ids), 0) = 0 and (
+    surface in (
+        'music_list', 'music_page', 'trends_list', 'user_posts', 'user_page',
+        'music_app', 'app_work'
+    )
+    or (surface in ('hashtag_list', 'hashtag_page') and data_provider = 'mock')
+    or data_provider = 'file'
+)"""
+_SHOWS_NO_KIND = """media_type = 'video' and (
+    (surface in ('user_posts', 'user_page') and duration_ms is null)
+    or data_provider = 'file'
+)"""
+
+ROW_MIGRATIONS = (
+    RowMigration(
+        "raw.videos",
+        3,
+        {
+            "hashtag_ids": _SHOWS_NO_HASHTAGS,
+            "hashtag_names": _SHOWS_NO_HASHTAGS,
+            "media_type": _SHOWS_NO_KIND,
+            "images_count": f"images_count = 0 and {_SHOWS_NO_KIND}",
+            "is_top": "is_top = false and data_provider = 'file'",
+            "duration_ms": "duration_ms = 0",
+        },
+    ),
+)
+"""Version 3 of `raw.videos`: surfaces that do not show hashtags had none, lists of posts showed
+videos only, a record of the user's own file was an unpinned video, and a post without a length was
+one of no length."""
+
+
+def row_migrations(table: Table, *, since: int) -> list[RowMigration]:
+    """Return the corrections that a table of version `since` lacks, in order."""
+    return sorted(
+        (
+            migration
+            for migration in ROW_MIGRATIONS
+            if migration.table == table.name and since < migration.version <= table.version
+        ),
+        key=lambda migration: migration.version,
+    )

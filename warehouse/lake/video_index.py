@@ -10,7 +10,6 @@ milliseconds. The index is built by `maintenance.video_index` and used by
 
 import sqlite3
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -71,34 +70,23 @@ class IndexMetadata:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedVideo:
-    """A video in the index.
-
-    `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`. `first_at`:
-    time of its first observation. `created`: the latest publication time observed, and since when.
-    `corrected_at`: when a replay last read an observation of it again. `other_rows`: rows that have
-    what `best` may lack, by the key of `SHOWN_TOGETHER`, with these columns and their rank's.
-    """
-
-    best: Row | None
-    first_at: datetime
-    created: int | None
-    created_since: datetime | None
-    corrected_at: datetime | None
-    other_rows: Mapping[str, Row] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class IndexAnswer:
     """Answer of the index, from rows committed before `bound`.
 
-    `likes` are those observed until the requested time. The table files named in `files` contain no
-    other rows.
+    The table files named in `files` contain no other rows. `likes` are those observed until the
+    requested time. `videos` has a row of each video:
+
+    - `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`;
+    - `first_at`: time of its first observation;
+    - `stated`, `stated_since`: the latest publication time observed, and since when;
+    - `corrected_at`: when a replay last read an observation of it again;
+    - `shown_*`: rows that show what `best` may not, by the key of `SHOWN_TOGETHER`, with these
+      columns and those of their rank.
     """
 
     bound: datetime
     files: frozenset[str]
-    videos: Mapping[str, IndexedVideo]
+    videos: Mapping[str, Row]
     likes: Mapping[str, int | None]
 
 
@@ -138,11 +126,9 @@ class VideoIndex:
 
         def answer(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
             rows = database.execute(_VIDEOS_SQL, (whole, ids))
-            # By video, the rows that show what its best observation may not.
-            groups: dict[str, dict[str, Row]] = defaultdict(dict)
+            videos = {row[0]: _to_video_row(*row[1:]) for row in rows}
             for row in database.execute(_SHOWN_SQL, (ids,)) if whole else ():
-                groups[row[0]][row[1]] = _to_shown_row(*row[1:])
-            videos = {row[0]: _to_indexed_video(*row[1:], shown=groups[row[0]]) for row in rows}
+                videos[row[0]][f"shown_{row[1]}"] = _to_shown_row(*row[1:])
             likes = () if until is None else database.execute(_LIKES_SQL, (to_micros(until), ids))
             files = frozenset(name for (name,) in database.execute("select name from files"))
             return IndexAnswer(about.bound, files, videos, dict(likes))
@@ -211,25 +197,26 @@ def to_moment(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
-def _to_indexed_video(
+def _to_video_row(
     first_at: int,
-    created: int | None,
-    created_since: int | None,
+    stated: int | None,
+    stated_since: int | None,
     corrected_at: int | None,
     document: str | None,
-    *,
-    shown: Mapping[str, Row],
-) -> IndexedVideo:
-    since, corrected = (
-        None if micros is None else to_moment(micros) for micros in (created_since, corrected_at)
-    )
+) -> Row:
     best = None
     if document is not None:
         values = orjson.loads(document)
         for place in _TIMES:
             values[place] = None if values[place] is None else to_moment(values[place])
         best = dict(zip(_NAMES, values, strict=True))
-    return IndexedVideo(best, to_moment(first_at), created, since, corrected, shown)
+    return {
+        "best": best,
+        "first_at": to_moment(first_at),
+        "stated": stated,
+        "stated_since": None if stated_since is None else to_moment(stated_since),
+        "corrected_at": None if corrected_at is None else to_moment(corrected_at),
+    }
 
 
 def _to_shown_row(

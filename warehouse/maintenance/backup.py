@@ -24,10 +24,9 @@ import stamina
 from deltalake import DeltaTable
 from sqlalchemy.engine import make_url
 
-from warehouse.control import open_control, sessions
-from warehouse.control.captures import sequences
+from warehouse.control import captures, open_control, sessions
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
+from warehouse.home import PSEUDONYMS_KEY, Home, open_home
 from warehouse.input_files import folder_problem
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, open_lake, storage_errors
@@ -297,7 +296,7 @@ def raise_sequences(*, control_url: str, lake_url: str, world: str) -> int:
         )
     numbers = {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows}
     with closing(open_control(control_url, world=world)) as control:
-        sequences.raise_to(control, numbers)
+        captures.raise_numbers(control, numbers)
     return len(rows)
 
 

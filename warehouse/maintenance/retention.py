@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.seen_views import CAPTURES, REPLAY_OF
+from warehouse.engine.sql import CAPTURES, REPLAY_OF
 from warehouse.lake.store import Lake
 
 

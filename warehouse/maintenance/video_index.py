@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
-from warehouse.engine.quoting import sql_name, sql_text
-from warehouse.engine.seen_views import REPLAYS
+from warehouse.engine.sql import REPLAYS, sql_name, sql_text
 from warehouse.lake import video_index
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.record_rows import SHOWN_TOGETHER

@@ -1,15 +1,19 @@
 """SQL models: the views of the star, and in `scan/` the models that assets run over a scan's rows.
 
 Each is in a file of the name of its table. `catalog/` has parts of queries about the tracks of a
-catalogue.
+catalogue. `MACROS` are functions that they, and the statements of users, call.
 """
 
 from functools import cache
 from pathlib import Path
 
+from warehouse.records.videos import COUNTS, HOT_SCORE_WEIGHTS
 from warehouse.tables import Table
 
 FOLDER = Path(__file__).parent
+_HOT_SCORE = " + ".join(f"{weight} * {name}" for name, weight in HOT_SCORE_WEIGHTS.items())
+MACROS = (f"create macro hot_score({', '.join(COUNTS)}) as {_HOT_SCORE}",)
+"""`hot_score` of the four counts of a video; null if one of them is."""
 
 
 @cache

@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import unpack_bytes
-from warehouse.lake.record_rows import unavailable_video_from_row, video_from_row
+from warehouse.lake.record_rows import unavailable_video_from_row, unpack_bytes, video_from_row
 from warehouse.queries.committed_rows import inline_values
 from warehouse.records.values import Row
 from warehouse.records.videos import UnavailableVideo, Video

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.seen_views import released_songs
+from warehouse.engine.sql import released_songs
 from warehouse.lake.record_rows import SONG_COLUMNS, chart_issue_from_row, chart_song_from_row
 from warehouse.records import charts
 from warehouse.records.values import Row

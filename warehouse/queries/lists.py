@@ -62,11 +62,11 @@ _MEMBERS = f"""
     select
         aweme_id,
         min(position) filter (sequence = $screen) as first_position,
-        max(sequence * 1048576 - position) as recency,
         (select struct_pack(shown := count(*), contents := count(distinct content)) from contents)
             as screens
     from items
     group by aweme_id
+    order by first_position nulls last, max(sequence * 1048576 - position) desc, aweme_id
 """  # noqa: S608  # a word of this module
 
 
@@ -105,37 +105,44 @@ class ListCaptures:
         return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnionMember:
-    """A video of a union.
+@dataclass(frozen=True, slots=True)
+class ListMembers:
+    """The videos of some captures of a list, in the public order.
 
-    `first_position`: its position on the latest first page; `recency` grows with the capture that
-    last showed it, and falls with its position there.
+    `screen_count` of them are on the latest first page; `distinct_count` first pages differ.
     """
 
-    aweme_id: str
-    first_position: int | None
-    recency: int
+    aweme_ids: list[str]
+    screen_count: int
+    distinct_count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnionPage:
-    """A page of the union of a list as of its capture `sequence`.
+class ListHistory:
+    """What the captures of a list have shown so far.
 
-    `aweme_ids` are in the requested order. `last_observed_at` is the time of the latest first page.
-    `listed`: the videos, if they were read to sort them. `at`: the moment that a sorted page is as
-    of, None if only captures decide its order.
+    `last_observed_at` is the time of the latest first page.
     """
 
-    sequence: int
-    at: datetime | None
-    aweme_ids: tuple[str, ...]
     union_count: int
     first_screen_count: int
     snapshot_count: int
     distinct_snapshot_count: int
     first_observed_at: datetime | None
     last_observed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnionPage(ListHistory):
+    """A page of the union of a list as of its capture `sequence`.
+
+    `aweme_ids` are in the requested order. `listed`: the videos, if they were read to sort them.
+    `at`: the moment that a sorted page is as of, None if only captures decide its order.
+    """
+
+    sequence: int
+    at: datetime | None
+    aweme_ids: tuple[str, ...]
     platform_has_more: bool | None
     data_provider: str
     listed: Mapping[str, videos.ListedVideo]
@@ -184,24 +191,24 @@ def read_union_page(
     if observed is None:
         return None
     screen = observed.latest_screen
-    members, distinct_count = of_list.members(observed, on=screen)
+    members = of_list.members(observed, on=screen)
+    ids = members.aweme_ids
     if is_as_of_moment and at is None:
-        at = _last_change(engine, members, since=max(page.committed_at for page in observed.pages))
-    ordering = _ordering(engine, members, at or observed.as_of.committed_at, order)
-    ids = sort_members(members, order, values=ordering.values)
+        at = _last_change(engine, ids, since=max(page.committed_at for page in observed.pages))
+    ids, listed = _sort(engine, ids, order, until=at or observed.as_of.committed_at)
     return UnionPage(
         sequence=observed.as_of.sequence,
         at=at,
         aweme_ids=tuple(ids[offset : offset + count]),
-        union_count=len(members),
-        first_screen_count=sum(member.first_position is not None for member in members),
+        union_count=len(ids),
+        first_screen_count=members.screen_count,
         snapshot_count=len(observed.screens),
-        distinct_snapshot_count=distinct_count,
+        distinct_snapshot_count=members.distinct_count,
         first_observed_at=min((page.observed_at for page in observed.screens), default=None),
         last_observed_at=screen.observed_at if screen else None,
         platform_has_more=screen.has_more if screen else None,
         data_provider=observed.as_of.data_provider,
-        listed=ordering.listed,
+        listed=listed,
     )
 
 
@@ -226,14 +233,14 @@ def read_captured_page(
         return None
     page = rows[0]
     capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
-    members, _ = of_list.members(ListCaptures((capture,)), on=capture)
+    ids = of_list.members(ListCaptures((capture,)), on=capture).aweme_ids
     if order != "public" and sequence is None:
-        at = _last_change(engine, members, since=capture.committed_at)
-    ordering = _ordering(engine, members, at or capture.committed_at, order)
+        at = _last_change(engine, ids, since=capture.committed_at)
+    ids, _ = _sort(engine, ids, order, until=at or capture.committed_at)
     return CapturedPage(
         sequence=page["sequence"],
         at=at,
-        aweme_ids=tuple(sort_members(members, order, values=ordering.values)),
+        aweme_ids=tuple(ids),
         cursor=page["cursor_out"],
         has_more=page["has_more"],
         observed_at=page["observed_at"],
@@ -279,36 +286,17 @@ def history_until(
     return ListCaptures(pages)
 
 
-def sort_members(
-    members: Iterable[UnionMember],
-    order: ListOrder,
-    *,
-    values: Mapping[str, videos.VideoSortValues] | None = None,
-) -> list[str]:
-    """Return the videos of a union in this order; ties and unknown values use the public order."""
-    by_video = values or {}
+def sort_members(aweme_ids: Iterable[str], values: videos.SortValues) -> list[str]:
+    """Sort the videos of a list from most to least, the unknown last; equal ones keep their order.
 
-    def key(member: UnionMember) -> tuple[object, ...]:
-        position = member.first_position
-        return (
-            *sort_key(order, by_video.get(member.aweme_id, videos.VideoSortValues())),
-            position is None,
-            position or 0,
-            -member.recency,
-            member.aweme_id,
-        )
+    Without values all are equal, so that the public order stays.
+    """
 
-    return [member.aweme_id for member in sorted(members, key=key)]
+    def key(aweme_id: str) -> tuple[bool, int]:
+        value = values.get(aweme_id)
+        return value is None, -(value or 0)
 
-
-def sort_key(order: ListOrder, values: videos.VideoSortValues) -> tuple[bool, int]:
-    """Return the key that sorts a video of a list: from most to least, the unknown last."""
-    value: int | None = 0  # the same for all in the public order
-    if order == "likes":
-        value = values.likes
-    elif order == "newest":
-        value = values.created
-    return value is None, -(value or 0)
+    return sorted(aweme_ids, key=key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,13 +311,8 @@ class _OfList:
         sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
         return self.engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
 
-    def members(
-        self, observed: ListCaptures, *, on: ListCapture | None
-    ) -> tuple[list[UnionMember], int]:
-        """Return the videos of some captures, and how many different first pages there are.
-
-        The positions are those of the capture `on`.
-        """
+    def members(self, observed: ListCaptures, *, on: ListCapture | None) -> ListMembers:
+        """Return the videos of some captures, those of the capture `on` first."""
         pages = [page.sequence for page in observed.pages]
         screens = [page.sequence for page in observed.screens]
         sql, page_params = inline_values(_MEMBERS, pages, slot="sequences", kind="bigint")
@@ -337,29 +320,31 @@ class _OfList:
         rows = self.rows(sql, **page_params, **screen_params, screen=on.sequence if on else None)
         counts = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
         empty_page_count = int(counts["shown"] < len(screens))  # all empty pages are the same
-        members = [
-            UnionMember(**{name: row[name] for name in UnionMember.__slots__}) for row in rows
-        ]
-        return members, counts["contents"] + empty_page_count
+        return ListMembers(
+            [row["aweme_id"] for row in rows],
+            sum(row["first_position"] is not None for row in rows),
+            counts["contents"] + empty_page_count,
+        )
 
 
-def _last_change(engine: Engine, members: Sequence[UnionMember], *, since: datetime) -> datetime:
-    """Return when something last became known of the members, as a cursor can hold it."""
-    changed = videos.read_last_commit(engine, [member.aweme_id for member in members], since=since)
+def _last_change(engine: Engine, aweme_ids: Sequence[str], *, since: datetime) -> datetime:
+    """Return when something last became known of the videos, as a cursor can hold it."""
+    changed = videos.read_last_commit(engine, aweme_ids, since=since)
     return to_moment(to_ticks(changed or since))
 
 
-def _ordering(
-    engine: Engine, members: Sequence[UnionMember], until: datetime, order: ListOrder
-) -> videos.VideoOrdering:
-    """Return what was known of the members; without a stated publication, the time in their id."""
+def _sort(
+    engine: Engine, aweme_ids: list[str], order: ListOrder, *, until: datetime
+) -> tuple[list[str], Mapping[str, videos.ListedVideo]]:
+    """Return the videos in an order, by what was known of them, and those read on the way."""
     if order == "public":
-        return videos.VideoOrdering()
-    ordering = videos.read_ordering(engine, [member.aweme_id for member in members], until=until)
-    values: dict[str, videos.VideoSortValues] = {}
-    for member in members:
-        stated = ordering.values.get(member.aweme_id, videos.VideoSortValues())
-        birth = find_birth(member.aweme_id, stated=stated.created, observed_at=until)
-        created = None if birth is None else int(birth.at.timestamp())
-        values[member.aweme_id] = videos.VideoSortValues(stated.likes, created)
-    return videos.VideoOrdering(values=values, listed=ordering.listed)
+        return aweme_ids, {}
+    by: videos.SortColumn = "likes" if order == "likes" else "created"
+    values, listed = videos.read_sort_values(engine, aweme_ids, by=by, until=until)
+    if by == "created":  # without a stated publication, the time in the id
+        births = {
+            aweme_id: find_birth(aweme_id, stated=values.get(aweme_id), observed_at=until)
+            for aweme_id in aweme_ids
+        }
+        values = {name: int(birth.at.timestamp()) for name, birth in births.items() if birth}
+    return sort_members(aweme_ids, values), listed

@@ -11,15 +11,15 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.queries.captures import read_payloads
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
+from warehouse.records.videos import COUNTS
 
 type BodyState = Literal["intact", "damaged", "deleted", "none"]
 """Whether the body has the hash that was recorded; `deleted` after its retention period."""
 
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _SHOWN = (
     "capture_id",
     "surface",
@@ -122,7 +122,7 @@ def trace_figure(engine: Engine, *, job_id: str, rank: int) -> FigureTrace:
 
 def _observation(observed: Row, row: Row, states: Mapping[str, BodyState]) -> FigureObservation:
     sha256 = observed["payload_sha256"]
-    counts = [observed[name] for name in _COUNTS]
+    counts = [observed[name] for name in COUNTS]
     music_id = observed["music_id"]
     if music_id is None and observed["surface"] == "music_list":
         music_id = observed["entity_id"]  # a row of a music list that names no other music id
@@ -130,7 +130,7 @@ def _observation(observed: Row, row: Row, states: Mapping[str, BodyState]) -> Fi
         **{name: observed[name] for name in _SHOWN},
         body="none" if sha256 is None else states.get(sha256, "deleted"),
         shows_counts=any(count is not None for count in counts)
-        and counts == [row[name] for name in _COUNTS],
+        and counts == [row[name] for name in COUNTS],
         shows_music_id=row["source_music_id"] is not None and row["source_music_id"] == music_id,
     )
 
@@ -140,7 +140,7 @@ def _prov(trace: FigureTrace) -> dict[str, object]:
     row = trace.figure
     figure, job = f"st:ranking/{row['job_id']}/{row['rank']}", f"st:job/{row['job_id']}"
     graph = _Graph()
-    graph.add("entity", figure, {name: row[name] for name in ("aweme_id", "rank", *_COUNTS)})
+    graph.add("entity", figure, {name: row[name] for name in ("aweme_id", "rank", *COUNTS)})
     graph.add("activity", job, {"music_id": row["music_id"]})
     graph.relate("wasGeneratedBy", entity=figure, activity=job)
     for observation in trace.observations:

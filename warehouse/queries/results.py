@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import unpack_document
-from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
+from warehouse.lake.record_rows import (
+    account_from_row,
+    track_from_row,
+    unpack_document,
+    video_from_row,
+)
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
 from warehouse.tables.marts import MARTS

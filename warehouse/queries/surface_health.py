@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth

@@ -1,19 +1,21 @@
 """Queries of videos by id: their best observation now, and what was known at an earlier time."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine, in_files
-from warehouse.engine.quoting import sql_name
-from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
-from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
+from warehouse.engine.sql import IS_CURRENT, REPLAYED_SQL, sql_name
+from warehouse.lake.record_rows import SHOWN_TOGETHER, video_fields
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video
+
+type SortColumn = Literal["likes", "created"]
 
 MAX_FULL_READS = 30
 """Up to this many videos are read completely even if only their order is requested.
@@ -73,28 +75,15 @@ _LAST_COMMIT = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ListedVideo:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedVideo(Video):
     """The best observation of a video, and when it was first observed."""
 
-    video: Video
     first_observed_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class VideoSortValues:
-    """What was known of a video: likes, and publication in Unix seconds, stated or by its id."""
-
-    likes: int | None = None
-    created: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class VideoOrdering:
-    """Values that videos are sorted by, and their records if they were read on the way."""
-
-    values: Mapping[str, VideoSortValues] = field(default_factory=dict)
-    listed: Mapping[str, ListedVideo] = field(default_factory=dict)
+type SortValues = dict[str, int | None]
+"""By video what a list is sorted by; a video of which it is unknown may be absent."""
 
 
 def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, ListedVideo]:
@@ -110,19 +99,23 @@ def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Li
     return _listed(engine, _best(engine, aweme_ids), engine.complete_before(VIDEOS_TABLE))
 
 
-def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) -> VideoOrdering:
-    """Return what was known of videos at a time; with their best observations if they are few."""
+def read_sort_values(
+    engine: Engine, aweme_ids: Sequence[str], *, by: SortColumn, until: datetime
+) -> tuple[SortValues, dict[str, ListedVideo]]:
+    """Return what was known of videos at a time; with their best observations if they are few.
+
+    `by` likes, or publication in Unix seconds as it was stated.
+    """
     indexed = _indexed(engine, aweme_ids, until=until, whole=len(aweme_ids) <= MAX_INLINE_VALUES)
     if indexed is not None:
-        return _ordering_from_index(engine, indexed, aweme_ids, until)
+        return _sort_values_from_index(engine, indexed, aweme_ids, by, until)
     if len(aweme_ids) <= MAX_FULL_READS:
         more = f", {_LIKES} as likes, {_CREATED} as created"
         was = f", {_WAS_CURRENT} as was_current"
         rows = _best(engine, aweme_ids, more=more, was=was, until=until)
-        return VideoOrdering(
-            _sort_values(rows), _listed(engine, rows, engine.complete_before(VIDEOS_TABLE))
-        )
-    return VideoOrdering(_read_sort_values(engine, aweme_ids, until=until))
+        values = {row["aweme_id"]: row[by] for row in rows}
+        return values, _listed(engine, rows, engine.complete_before(VIDEOS_TABLE))
+    return _read_sort_values(engine, aweme_ids, by, until), {}
 
 
 def read_last_commit(
@@ -149,48 +142,46 @@ def _indexed(
 def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[str]) -> list[Row]:
     """Return the rows of `_best` from the index."""
     young = _videos_with_recent_rows(engine, indexed, aweme_ids)
+    unknown = {"best": None, "first_at": None, "stated": None}
     return [
-        {
-            "aweme_id": aweme_id,
-            "best": video.best if video else None,
-            "first_at": video.first_at if video else None,
-            "stated": video.created if video else None,
-            "has_young": aweme_id in young,
-            **{f"shown_{name}": row for name, row in (video.other_rows if video else {}).items()},
-        }
+        {"aweme_id": aweme_id, **(video or unknown), "has_young": aweme_id in young}
         for aweme_id in dict.fromkeys(aweme_ids)
         if (video := indexed.videos.get(aweme_id)) or aweme_id in young
     ]
 
 
-def _ordering_from_index(
-    engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[str], until: datetime
-) -> VideoOrdering:
-    """Answer `read_ordering` from the index.
+def _sort_values_from_index(
+    engine: Engine,
+    indexed: IndexAnswer,
+    aweme_ids: Sequence[str],
+    by: SortColumn,
+    until: datetime,
+) -> tuple[SortValues, dict[str, ListedVideo]]:
+    """Answer `read_sort_values` from the index.
 
     The table is queried for videos with newer observations, and for those that a replay corrected
     or whose publication time was observed again after `until`.
     """
     rows = _rows_from_index(engine, indexed, aweme_ids)
-    values = {
-        row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
+    values: SortValues = {
+        row["aweme_id"]: indexed.likes[row["aweme_id"]] if by == "likes" else row["stated"]
         for row in rows
-        if (video := indexed.videos.get(row["aweme_id"])) is not None
-        and all(at is None or at <= until for at in (video.created_since, video.corrected_at))
+        if row["aweme_id"] in indexed.videos
+        and all(at is None or at <= until for at in (row["stated_since"], row["corrected_at"]))
         and (until < indexed.bound or not row["has_young"])
     }
     others = [row["aweme_id"] for row in rows if row["aweme_id"] not in values]
     listed = _listed(engine, rows, indexed.bound) if len(aweme_ids) <= MAX_INLINE_VALUES else {}
-    return VideoOrdering(values | _read_sort_values(engine, others, until=until), listed)
+    return values | _read_sort_values(engine, others, by, until), listed
 
 
 def _read_sort_values(
-    engine: Engine, aweme_ids: Sequence[str], *, until: datetime
-) -> dict[str, VideoSortValues]:
+    engine: Engine, aweme_ids: Sequence[str], by: SortColumn, until: datetime
+) -> SortValues:
     if not aweme_ids:
         return {}
     sql, params = inline_values(_KNOWN, aweme_ids)
-    return _sort_values(engine.rows(sql, **params, until=until))
+    return {row["aweme_id"]: row[by] for row in engine.rows(sql, **params, until=until)}
 
 
 def _best(
@@ -221,11 +212,13 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
         moments = [row["first_at"], *(other["observed_at"] for other in others)]
         if best:
             first_at = min(moment for moment in moments if moment is not None)
-            video = video_from_row(_filled(max(best, key=_rank), row, others))
-            if video.create_time is None:
+            values = _filled(max(best, key=_rank), row, others)
+            if values["create_time"] is None:
                 stated = [row["stated"], *(other["create_time"] for other in others)]
-                video = replace(video, create_time=max(filter(None, stated), default=None))
-            listed[row["aweme_id"]] = ListedVideo(video, first_at)
+                values["create_time"] = max(filter(None, stated), default=None)
+            listed[row["aweme_id"]] = ListedVideo(
+                **video_fields(values), first_observed_at=first_at
+            )
     return listed
 
 
@@ -273,7 +266,3 @@ def _rank(row: ReadOnlyRow) -> tuple[bool, bool, datetime, datetime]:
     has_likes = row["digg_count"] is not None
     # Complete counts outweigh newer ones: list items may have rounded counts, or none.
     return (row["statistics_complete"], has_likes, row["observed_at"], row["committed_at"])
-
-
-def _sort_values(rows: Iterable[Row]) -> dict[str, VideoSortValues]:
-    return {row["aweme_id"]: VideoSortValues(row["likes"], row["created"]) for row in rows}

@@ -9,7 +9,6 @@ The upper 32 bits of a platform id are the Unix second in which it was made: a v
 original sound gets its id while its video is processed. An implausible time is None.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -83,15 +82,6 @@ class SoundOrigin:
     offset_s: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceCandidate:
-    """A video that may be the source of a sound: its stated time, and its author."""
-
-    aweme_id: str
-    create_time: int | None
-    sec_uid: str | None = None
-
-
 def id_time(identifier: str, *, observed_at: datetime) -> datetime | None:
     """Return the time in an id; None if it is no id, or its time is not plausible.
 
@@ -123,61 +113,6 @@ def birth_difference_s(identifier: str, *, stated: int | None, observed_at: date
         return None
     difference = stated - int(made_at.timestamp())
     return difference if abs(difference) > REPORTED_DIFFERENCE_S else None
-
-
-def find_sound_origin(
-    music_id: str,
-    *,
-    videos: Iterable[SourceCandidate],
-    observed_at: datetime,
-    stated_aweme_id: str | None = None,
-    owner_sec_uid: str | None = None,
-) -> SoundOrigin | None:
-    """Return the video that a sound was born with, or None if none is known.
-
-    The platform's own statement stands. Without one, it is the video whose publication, or whose
-    id if it was scheduled, lies within the window of the sound's birth; of several, the nearest.
-    Videos of other accounts than the sound's owner are skipped if both are known.
-
-    Args:
-        music_id: The sound.
-        videos: Videos under this music id.
-        observed_at: When the sound was observed.
-        stated_aweme_id: The source video as the platform names it.
-        owner_sec_uid: The account of the sound, if known.
-    """
-    born = id_time(music_id, observed_at=observed_at)
-    offsets = {
-        video.aweme_id: offset
-        for video in videos
-        if _may_own(video, owner_sec_uid)
-        and (offset := _birth_offset_s(video, born, observed_at)) is not None
-    }
-    if stated_aweme_id is not None:
-        return SoundOrigin(stated_aweme_id, "stated", offsets.get(stated_aweme_id))
-    if not offsets:
-        return None
-    nearest = min(offsets, key=lambda aweme_id: (abs(offsets[aweme_id]), aweme_id))
-    return SoundOrigin(nearest, "id", offsets[nearest])
-
-
-def _may_own(video: SourceCandidate, owner_sec_uid: str | None) -> bool:
-    return None in (owner_sec_uid, video.sec_uid) or video.sec_uid == owner_sec_uid
-
-
-def _birth_offset_s(
-    video: SourceCandidate, born: datetime | None, observed_at: datetime
-) -> int | None:
-    """Return the seconds from a video to the sound's birth if they are within the window.
-
-    A scheduled video is published long after its sound was made; its id was made with the sound.
-    """
-    made_at = id_time(video.aweme_id, observed_at=observed_at)
-    times = (video.create_time, None if made_at is None else int(made_at.timestamp()))
-    if born is None:
-        return None
-    offsets = [int(born.timestamp()) - time for time in times if time is not None]
-    return next((o for o in offsets if EARLIEST_BIRTH_S <= o <= LATEST_BIRTH_S), None)
 
 
 def as_utc(moment: datetime) -> datetime:

@@ -4,7 +4,7 @@ Every record has its time (`observed_at`, UTC) and the `surface` it was read fro
 Media URLs expire within hours, so they are only in `VideoDetail` and never stored.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -38,6 +38,31 @@ APP_SURFACES = frozenset({"music_app", "app_work"})
 """Screens of the official app on a device of the operator's."""
 
 
+HOT_SCORE_WEIGHTS: Mapping[str, int] = {
+    "digg_count": 1,
+    "comment_count": 4,
+    "collect_count": 3,
+    "share_count": 8,
+}
+"""The four engagement counts of a video, and how much each weighs in the hot score.
+
+SQL has the score as the macro `hot_score` of the four columns (`warehouse/models`).
+"""
+HOT_SCORE_FORMULA = "likes + 4 comments + 3 collects + 8 shares"
+COUNTS = tuple(HOT_SCORE_WEIGHTS)
+
+
+def hot_score(counts: Mapping[str, int | None]) -> int | None:
+    """Return the hot score; None if any count is unknown: a partial sum would be a guess."""
+    score = 0
+    for name, weight in HOT_SCORE_WEIGHTS.items():
+        count = counts[name]
+        if count is None:
+            return None
+        score += weight * count
+    return score
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
     """The four engagement counts of a video."""
@@ -50,11 +75,16 @@ class Statistics:
     @property
     def known(self) -> bool:
         """True if all four counts were read."""
-        return None not in self.counts()
+        return None not in self.counts().values()
 
-    def counts(self) -> tuple[int | None, int | None, int | None, int | None]:
-        """Return likes, comments, bookmarks and shares."""
-        return (self.digg_count, self.comment_count, self.collect_count, self.share_count)
+    @property
+    def hot_score(self) -> int | None:
+        """The hot score; None if a count is unknown."""
+        return hot_score(self.counts())
+
+    def counts(self) -> dict[str, int | None]:
+        """Return the counts by name."""
+        return {name: getattr(self, name) for name in COUNTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +167,7 @@ class Video:
     @property
     def statistics_source(self) -> StatisticsSource | None:
         """Where its counts come from; None if no count is known."""
-        if all(count is None for count in self.statistics.counts()):
+        if all(count is None for count in self.statistics.counts().values()):
             return None
         if self.local_source is not None:
             return self.local_source
@@ -346,30 +376,46 @@ def own_sound_origin(video: Video) -> times.SoundOrigin | None:
     music = video.music
     if music is None or music.is_original_sound is False:
         return None
-    return times.find_sound_origin(
-        music.music_id, videos=(_candidate(video),), observed_at=video.observed_at
-    )
+    return _find_origin(music.music_id, (video,), observed_at=video.observed_at)
 
 
 def track_origin(track: Track, videos: Iterable[Video]) -> times.SoundOrigin | None:
-    """Return the video that the sound of a track was born with, among those under its music id."""
+    """Return the video that the sound of a track was born with, among those under its music id.
+
+    The platform's own statement stands. Without one, it is the video whose publication, or whose
+    id if it was scheduled, lies within the window of the sound's birth; of several, the nearest.
+    """
     if track.is_original_sound is False:
         return None
-    return times.find_sound_origin(
+    return _find_origin(
         track.music_id,
-        videos=[
-            _candidate(video)
-            for video in videos
-            if video.music is not None and video.music.music_id == track.music_id
-        ],
+        [video for video in videos if video.music and video.music.music_id == track.music_id],
         observed_at=track.observed_at,
         stated_aweme_id=track.source_aweme_id,
     )
 
 
-def _candidate(video: Video) -> times.SourceCandidate:
-    return times.SourceCandidate(
-        aweme_id=video.aweme_id,
-        create_time=video.create_time,
-        sec_uid=video.author.sec_uid if video.author else None,
-    )
+def _find_origin(
+    music_id: str,
+    videos: Iterable[Video],
+    *,
+    observed_at: datetime,
+    stated_aweme_id: str | None = None,
+) -> times.SoundOrigin | None:
+    born = times.id_time(music_id, observed_at=observed_at)
+    born_s = 0 if born is None else int(born.timestamp())
+    offsets: dict[str, int] = {}  # by video, seconds to the birth of the sound, within the window
+    for video in () if born is None else videos:
+        # A scheduled video is published long after its sound was made; its id was made with it.
+        made_at = times.id_time(video.aweme_id, observed_at=observed_at)
+        moments = (video.create_time, None if made_at is None else int(made_at.timestamp()))
+        for moment in moments:
+            offset = None if moment is None else born_s - moment
+            if offset is not None and times.EARLIEST_BIRTH_S <= offset <= times.LATEST_BIRTH_S:
+                offsets.setdefault(video.aweme_id, offset)
+    if stated_aweme_id is not None:
+        return times.SoundOrigin(stated_aweme_id, "stated", offsets.get(stated_aweme_id))
+    if not offsets:
+        return None
+    nearest = min(offsets, key=lambda aweme_id: (abs(offsets[aweme_id]), aweme_id))
+    return times.SoundOrigin(nearest, "id", offsets[nearest])

@@ -60,26 +60,15 @@ class WatchlistPlan:
 
     def to_document(self) -> Document:
         """Return plain JSON values, in the order of the fields."""
-        return {
-            "name": self.name,
-            "every": self.every,
-            "entries": [asdict(entry) for entry in self.entries],
-            "thresholds": asdict(self.thresholds),
-            "parameters": dict(self.parameters),
-            "enabled": self.enabled,
-        }
+        # `asdict` leaves a tuple as it is; in JSON it is a list.
+        return {**asdict(self), "entries": [asdict(entry) for entry in self.entries]}
 
 
 def parse_plan(document: ReadOnlyDocument) -> WatchlistPlan:
-    """Parse a document made by `Plan.to_document`."""
-    return WatchlistPlan(
-        name=document["name"],
-        every=document["every"],
-        entries=tuple(WatchlistEntry(**entry) for entry in document["entries"]),
-        thresholds=DigestThresholds(**document["thresholds"]),
-        parameters=dict(document["parameters"]),
-        enabled=document["enabled"],
-    )
+    """Parse a document made by `WatchlistPlan.to_document`; what it omits takes its default."""
+    entries = tuple(WatchlistEntry(**entry) for entry in document["entries"])
+    thresholds = DigestThresholds(**document.get("thresholds", {}))
+    return WatchlistPlan(**{**document, "entries": entries, "thresholds": thresholds})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

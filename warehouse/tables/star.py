@@ -8,7 +8,7 @@ from functools import partial
 
 from warehouse.tables.column import (
     BOOLEAN,
-    COUNTS,
+    COUNT_COLUMNS,
     DATE,
     FLOAT,
     INTEGER,
@@ -97,7 +97,7 @@ STAR: tuple[Table, ...] = (
             nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
             required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),
-            *COUNTS,
+            *COUNT_COLUMNS,
             nullable("images_count", INTEGER, "number of images of a photo post"),
             nullable("duration_ms", INTEGER, "duration of the video in milliseconds"),
             _OBSERVATIONS,
@@ -178,7 +178,7 @@ STAR: tuple[Table, ...] = (
                 nullable(
                     column.name, INTEGER, f"{column.meaning}, as last read completely on the day"
                 )
-                for column in COUNTS
+                for column in COUNT_COLUMNS
             ),
             *_GAINED,
             nullable("previous_digg_count", INTEGER, "likes that likes_gained is counted from"),

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
 from time import sleep
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,23 +23,30 @@ from api.cli.rendering.catalogs import (
     to_status_document,
 )
 from api.cli.stores import stored_settings
+from api.params.catalogs import CatalogImportBody
+from api.params.scan import field_parameter
 from api.settings import ApiSettings
 from pipelines.catalog import open_service
-from pipelines.catalog.documents import to_import_document
 from pipelines.catalog.look_ups import LookUps, look_ups
-from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
+from pipelines.catalog.rules import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
-from pipelines.catalog.service import CatalogService
+from pipelines.catalog.service import CatalogService, to_import_document
 from pipelines.catalog.sources.tables import link_lines, read_lines
 from pipelines.documents.messages import counted
 
-MAX_BUDGET = 10_000_000
 POLL_EVERY_S = 2.0
 app = typer.Typer(
     help="Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
     no_args_is_help=True,
 )
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a catalogue.")]
+
+
+def _setting_option(name: str) -> Any:  # as `typer.Option`, which it calls
+    """Return the option of a setting, which stays as it is if the option is not given."""
+    setting = field_parameter(CatalogImportBody, name)
+    meaning = f"{setting.meaning[0].upper()}{setting.meaning[1:]}."
+    return typer.Option(min=setting.minimum, max=setting.maximum, help=meaning)
 
 
 @app.command("import")
@@ -50,36 +57,25 @@ def import_tracks(
         typer.Argument(metavar="SOURCE...", help="CSV, XLSX or text files, ids, links, playlists."),
     ],
     *,
-    fresh_days: Annotated[
-        float | None,
-        typer.Option(min=0.01, max=3650, help="Days after which a result is due again."),
-    ] = None,
-    tracks_per_day: Annotated[
-        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Scans a day (UTC); 0: no limit.")
-    ] = None,
-    requests_per_day: Annotated[
-        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Requests a day (UTC); 0: no limit.")
-    ] = None,
-    candidate_limit: Annotated[
-        int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
-    ] = None,
+    fresh_days: Annotated[float | None, _setting_option("fresh_days")] = None,
+    tracks_per_day: Annotated[int | None, _setting_option("tracks_per_day")] = None,
+    requests_per_day: Annotated[int | None, _setting_option("requests_per_day")] = None,
+    candidate_limit: Annotated[int | None, _setting_option("candidate_limit")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the outcome without storing anything.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add tracks to a catalogue, or update them; every line that is not imported is named."""
-    budgets = {"tracks_per_day": tracks_per_day, "requests_per_day": requests_per_day}
-    # 0 stands for no limit, which a catalogue stores as None.
-    changes: dict[str, object] = {
-        name: budget or None for name, budget in budgets.items() if budget is not None
-    }
-    if fresh_days is not None:
-        if isnan(fresh_days):  # `nan` passes the limits of Typer
-            terminal.exit_with_input_error("--fresh-days nan is no number of days")
-        changes["fresh_days"] = fresh_days
-    if candidate_limit is not None:
-        changes["parameters"] = {"candidate_limit": candidate_limit}
+    if fresh_days is not None and isnan(fresh_days):  # `nan` passes the limits of Typer
+        terminal.exit_with_input_error("--fresh-days nan is no number of days")
+    # Typer has checked the values, and the lines come from files, which the body does not know.
+    changes = CatalogImportBody.model_construct(
+        fresh_days=fresh_days,
+        tracks_per_day=tracks_per_day,
+        requests_per_day=requests_per_day,
+        candidate_limit=candidate_limit,
+    ).to_changes()
     with _open_catalogs() as catalogs:
         # Read all sources before anything is stored, so that an unreadable one stores nothing.
         # The lines of each file are counted from 1, and those of all other arguments together.
@@ -208,7 +204,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from pipelines.catalog.report.catalog_report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
+    from pipelines.catalog.report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
         terminal.exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")

@@ -18,7 +18,7 @@ from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
 from warehouse.analysis.address import read_address_settings
 from warehouse.extras import need_extra
-from warehouse.home.folder import find_homes
+from warehouse.home import find_homes
 from warehouse.records.errors import ProfileNotChosenError
 
 PORT = 8888

@@ -12,18 +12,13 @@ import typer
 from rich.console import Console
 
 from api.cli.api_access import call_and_print
-from api.cli.options import (
-    ApiOption,
-    JsonDataOption,
-    client_arguments,
-    parameter_option,
-    with_parameter_options,
-)
+from api.cli.commands.scan import Track, batch, hot
+from api.cli.options import ApiOption, JsonDataOption, given_parameters, parameter_option
 from api.cli.rendering import reads
 from api.client import ApiRequest, ApiResponse, AsyncClient
 from api.client.operations import Operations
 from pipelines.parameters import lists
-from pipelines.parameters.scan import PARAMETERS
+from pipelines.parameters.scan import parameter_table
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS
 
 if TYPE_CHECKING:
@@ -47,10 +42,8 @@ _User = Annotated[
         metavar="USER", help="sec_user_id, @handle, profile link, or text with a link in it."
     ),
 ]
-_Track = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Link, text with a link in it, or music id.")
-]
 _Keyword = Annotated[str, typer.Argument(help="Search term.")]
+_DISCOVERY = parameter_table(*DISCOVERY_PARAMETERS)
 
 
 @user.command("id")
@@ -140,52 +133,38 @@ def list_music(
     )
 
 
-@music.command("hot")
-@with_parameter_options(PARAMETERS, has_keywords=True)
-def hot(
-    track: _Track, *, as_json: JsonDataOption = False, api: ApiOption = None, **options: object
-) -> None:
-    """Show the stored ranking of a track, or start a job that creates it."""
-    arguments = client_arguments(options)
-    call_and_print(
-        lambda client: client.hot_videos(track, **arguments),
-        reads.print_hot_videos,
-        api=api,
-        as_json=as_json,
-    )
-
-
-@music.command(
+music.command("hot")(hot)
+music.command(
     "batch",
     help="Show or start the rankings of up to ten tracks, or of the songs of a playlist, album or "
     "artist. Each track succeeds or fails separately.",
-)
-@with_parameter_options(PARAMETERS, has_keywords=True)
-def batch(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Up to ten tracks.")],
-    *,
-    as_json: JsonDataOption = False,
-    api: ApiOption = None,
-    **options: object,
-) -> None:
-    arguments = client_arguments(options)
-    call_and_print(
-        lambda client: client.hot_videos_batch(inputs, **arguments),
-        reads.print_batch,
-        api=api,
-        as_json=as_json,
-    )
+)(batch)
 
 
 @music.command("discover")
-@with_parameter_options(DISCOVERY_PARAMETERS)
 def discover(
-    track: _Track, *, as_json: JsonDataOption = False, api: ApiOption = None, **options: object
+    track: Track,
+    *,
+    as_json: JsonDataOption = False,
+    api: ApiOption = None,
+    author_limit: Annotated[int | None, parameter_option(_DISCOVERY["author_limit"])] = None,
+    candidate_limit: Annotated[int | None, parameter_option(_DISCOVERY["candidate_limit"])] = None,
+    match_threshold: Annotated[
+        float | None, parameter_option(_DISCOVERY["match_threshold"])
+    ] = None,
+    verify_audio: Annotated[bool | None, parameter_option(_DISCOVERY["verify_audio"])] = None,
+    viral_threshold: Annotated[int | None, parameter_option(_DISCOVERY["viral_threshold"])] = None,
 ) -> None:
     """Find videos related to a track and verify their audio. A worker must be running."""
-    arguments = client_arguments(options)
+    parameters = given_parameters(
+        author_limit=author_limit,
+        candidate_limit=candidate_limit,
+        match_threshold=match_threshold,
+        verify_audio=verify_audio,
+        viral_threshold=viral_threshold,
+    )
     call_and_print(
-        lambda client: client.related_videos(track, **arguments),
+        lambda client: client.related_videos(track, **parameters),
         reads.print_related_videos,
         api=api,
         as_json=as_json,

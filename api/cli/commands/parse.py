@@ -10,7 +10,7 @@ import typer
 
 from api.cli.options import JsonDocumentOption
 from api.cli.terminal import exit_with_input_error, out, print_document, safe
-from pipelines.captures.recorded.parsed_body import parse_to_document
+from pipelines.captures.recorded import parse_to_document
 from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser

@@ -1,7 +1,8 @@
-"""`sametrack scan`: submit a scan, follow it, print its result.
+"""The commands with the parameters of a scan: `sametrack scan`, `music hot` and `music batch`.
 
-The job enters the shared queue: through the job API if a service runs, else through the control
-store. If no worker is alive, one is started for this scan.
+`scan` submits a scan, follows it and prints its result. The job enters the shared queue: through
+the job API if a service runs, else through the control store. If no worker is alive, one is started
+for this scan. The others call one operation.
 """
 
 import math
@@ -13,15 +14,29 @@ from typing import Annotated
 import typer
 
 from api.cli import terminal
+from api.cli.api_access import call_and_print
 from api.cli.http_job_client import HttpJobClient
 from api.cli.job_client import JobClient
-from api.cli.options import given_parameters, with_parameter_options
+from api.cli.options import (
+    PARAMETERS_PANEL,
+    ApiOption,
+    JsonDataOption,
+    given_parameters,
+    parameter_option,
+)
 from api.cli.processes.child_processes import WorkerSupervisor, is_listening, service_url
+from api.cli.rendering import reads
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_result
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
-from pipelines.parameters.scan import PARAMETERS, ScanParameters, scan_parameters
+from pipelines.parameters.scan import (
+    BY_NAME,
+    MAX_SEARCH_KEYWORDS,
+    ScanParameters,
+    SortBy,
+    scan_parameters,
+)
 from pipelines.platform.providers import choose_profile, has_chosen_world
 from pipelines.scan.rules.expansion import REFERENCE_TRIALS, REPRESENTATIVES
 from pipelines.settings import Settings
@@ -33,7 +48,7 @@ CANDIDATES_PER_MUSIC_ID = 4  # observed average
 REQUESTS_PER_SOUND = 1
 LARGE_SCAN_S = 60.0
 
-_Input = Annotated[
+Track = Annotated[
     str, typer.Argument(metavar="INPUT", help="Link, text with a link in it, or music id.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print the finished job as JSON on stdout.")]
@@ -41,8 +56,6 @@ _Api = Annotated[
     str | None,
     typer.Option("--api", help="Address of a running service. Default: the local one, if it runs."),
 ]
-
-
 _ByName = Annotated[
     bool,
     typer.Option(
@@ -50,21 +63,72 @@ _ByName = Annotated[
         help="INPUT is the name of a song: search for it by text. Confirms nothing.",
     ),
 ]
+_CandidateLimit = Annotated[int | None, parameter_option(BY_NAME["candidate_limit"])]
+_Count = Annotated[int | None, parameter_option(BY_NAME["count"])]
+_SortBy = Annotated[SortBy | None, parameter_option(BY_NAME["sort_by"])]
+_ViralThreshold = Annotated[int | None, parameter_option(BY_NAME["viral_threshold"])]
+_ViralOnly = Annotated[bool | None, parameter_option(BY_NAME["viral_only"])]
+_SearchEnabled = Annotated[bool | None, parameter_option(BY_NAME["search_enabled"])]
+_SearchCandidateLimit = Annotated[int | None, parameter_option(BY_NAME["search_candidate_limit"])]
+_SearchBatchTarget = Annotated[int | None, parameter_option(BY_NAME["search_batch_target"])]
+_SearchPageLimit = Annotated[int | None, parameter_option(BY_NAME["search_page_limit"])]
+_SearchRequestBudget = Annotated[int | None, parameter_option(BY_NAME["search_request_budget"])]
+_VerifyAudio = Annotated[bool | None, parameter_option(BY_NAME["verify_audio"])]
+_MatchThreshold = Annotated[float | None, parameter_option(BY_NAME["match_threshold"])]
+_AccountProfileLimit = Annotated[int | None, parameter_option(BY_NAME["account_profile_limit"])]
+_Refresh = Annotated[bool | None, parameter_option(BY_NAME["refresh"])]
+_SearchKeywords = Annotated[
+    str | None,
+    typer.Option(
+        help=f"Comma-separated song titles to search for, at most {MAX_SEARCH_KEYWORDS}. "
+        "Default: the music title.",
+        rich_help_panel=PARAMETERS_PANEL,
+        show_default=False,
+    ),
+]
 
 
-@with_parameter_options(PARAMETERS, has_keywords=True)
 def scan(
-    text: _Input,
+    text: Track,
     *,
     search_only: _ByName = False,
     as_json: _Json = False,
     api: _Api = None,
-    **options: object,
+    candidate_limit: _CandidateLimit = None,
+    count: _Count = None,
+    sort_by: _SortBy = None,
+    viral_threshold: _ViralThreshold = None,
+    viral_only: _ViralOnly = None,
+    search_enabled: _SearchEnabled = None,
+    search_candidate_limit: _SearchCandidateLimit = None,
+    search_batch_target: _SearchBatchTarget = None,
+    search_page_limit: _SearchPageLimit = None,
+    search_request_budget: _SearchRequestBudget = None,
+    verify_audio: _VerifyAudio = None,
+    match_threshold: _MatchThreshold = None,
+    account_profile_limit: _AccountProfileLimit = None,
+    refresh: _Refresh = None,
+    search_keywords: _SearchKeywords = None,
 ) -> None:
     """Find, verify and rank the videos that use a track."""
-    parameters = given_parameters(options)
-    if search_only:
-        parameters["search_only"] = True
+    parameters = given_parameters(
+        candidate_limit=candidate_limit,
+        count=count,
+        sort_by=sort_by,
+        viral_threshold=viral_threshold,
+        viral_only=viral_only,
+        search_enabled=search_enabled,
+        search_candidate_limit=search_candidate_limit,
+        search_batch_target=search_batch_target,
+        search_page_limit=search_page_limit,
+        search_request_budget=search_request_budget,
+        verify_audio=verify_audio,
+        match_threshold=match_threshold,
+        account_profile_limit=account_profile_limit,
+        refresh=refresh,
+        search_keywords=_split_keywords(search_keywords),
+        search_only=search_only or None,
+    )
     with _open_job_client(api) as (client, is_local):
         if is_local:
             # The pace of a service is its own, so only a scan of this machine is estimated.
@@ -101,6 +165,116 @@ def scan(
             terminal.print_message(
                 f"[dim]report: sametrack report {terminal.sanitize(job['job_id'])}[/]"
             )
+
+
+def hot(
+    track: Track,
+    *,
+    as_json: JsonDataOption = False,
+    api: ApiOption = None,
+    candidate_limit: _CandidateLimit = None,
+    count: _Count = None,
+    sort_by: _SortBy = None,
+    viral_threshold: _ViralThreshold = None,
+    viral_only: _ViralOnly = None,
+    search_enabled: _SearchEnabled = None,
+    search_candidate_limit: _SearchCandidateLimit = None,
+    search_batch_target: _SearchBatchTarget = None,
+    search_page_limit: _SearchPageLimit = None,
+    search_request_budget: _SearchRequestBudget = None,
+    verify_audio: _VerifyAudio = None,
+    match_threshold: _MatchThreshold = None,
+    account_profile_limit: _AccountProfileLimit = None,
+    refresh: _Refresh = None,
+    search_keywords: _SearchKeywords = None,
+) -> None:
+    """Show the stored ranking of a track, or start a job that creates it."""
+    parameters = given_parameters(
+        candidate_limit=candidate_limit,
+        count=count,
+        sort_by=sort_by,
+        viral_threshold=viral_threshold,
+        viral_only=viral_only,
+        search_enabled=search_enabled,
+        search_candidate_limit=search_candidate_limit,
+        search_batch_target=search_batch_target,
+        search_page_limit=search_page_limit,
+        search_request_budget=search_request_budget,
+        verify_audio=verify_audio,
+        match_threshold=match_threshold,
+        account_profile_limit=account_profile_limit,
+        refresh=refresh,
+        keywords=_split_keywords(search_keywords),
+    )
+    call_and_print(
+        lambda client: client.hot_videos(track, **parameters),
+        reads.print_hot_videos,
+        api=api,
+        as_json=as_json,
+    )
+
+
+def batch(
+    inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Up to ten tracks.")],
+    *,
+    as_json: JsonDataOption = False,
+    api: ApiOption = None,
+    candidate_limit: _CandidateLimit = None,
+    count: _Count = None,
+    sort_by: _SortBy = None,
+    viral_threshold: _ViralThreshold = None,
+    viral_only: _ViralOnly = None,
+    search_enabled: _SearchEnabled = None,
+    search_candidate_limit: _SearchCandidateLimit = None,
+    search_batch_target: _SearchBatchTarget = None,
+    search_page_limit: _SearchPageLimit = None,
+    search_request_budget: _SearchRequestBudget = None,
+    verify_audio: _VerifyAudio = None,
+    match_threshold: _MatchThreshold = None,
+    account_profile_limit: _AccountProfileLimit = None,
+    refresh: _Refresh = None,
+    search_keywords: _SearchKeywords = None,
+) -> None:
+    """Show or start the rankings of up to ten tracks, or of the songs of a list."""
+    parameters = given_parameters(
+        candidate_limit=candidate_limit,
+        count=count,
+        sort_by=sort_by,
+        viral_threshold=viral_threshold,
+        viral_only=viral_only,
+        search_enabled=search_enabled,
+        search_candidate_limit=search_candidate_limit,
+        search_batch_target=search_batch_target,
+        search_page_limit=search_page_limit,
+        search_request_budget=search_request_budget,
+        verify_audio=verify_audio,
+        match_threshold=match_threshold,
+        account_profile_limit=account_profile_limit,
+        refresh=refresh,
+        keywords=_split_keywords(search_keywords),
+    )
+    call_and_print(
+        lambda client: client.hot_videos_batch(inputs, **parameters),
+        reads.print_batch,
+        api=api,
+        as_json=as_json,
+    )
+
+
+def _split_keywords(text: str | None) -> list[str] | None:
+    """Return the titles between commas of both scripts.
+
+    Raises:
+        typer.BadParameter: There are too many.
+    """
+    if text is None:
+        return None
+    keywords = [title.strip() for title in text.replace("\uff0c", ",").split(",") if title.strip()]
+    if len(keywords) > MAX_SEARCH_KEYWORDS:
+        raise typer.BadParameter(
+            f"at most {MAX_SEARCH_KEYWORDS} keywords", param_hint="search_keywords"
+        )
+    return keywords
 
 
 @contextmanager

@@ -3,23 +3,26 @@
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from api.cli import terminal
-from api.cli.options import JsonOption, ServiceOption
+from api.cli.options import JsonOption, ServiceOption, parameter_option
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.stores import call_service_or_stores, stored_settings
 from api.client import ApiResponse, AsyncClient
-from api.client.operations import WatchlistOptions
+from api.params.scan import field_parameter
+from api.params.watchlists import ThresholdsBody, WatchlistBody, WatchlistRunsQuery
+from api.server.middleware.validation_errors import to_service_error
 from api.services.watchlists.files import apply_file
 from api.services.watchlists.service import WatchlistService, open_watchlist_service
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
+from pipelines.parameters.scan import BY_NAME
 from warehouse.input_files import read_text
 from warehouse.records import watchlists
 from warehouse.records.values import ReadOnlyDocument
@@ -30,9 +33,14 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a watchlist.")]
-_Limit = Annotated[int, typer.Option(min=1, max=200, help="Number of runs.")]
+_RUNS = field_parameter(WatchlistRunsQuery, "limit")
+_Limit = Annotated[int, typer.Option(min=_RUNS.minimum, max=_RUNS.maximum, help="Number of runs.")]
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; see docs/watchlists.md.")]
 _Inputs = list[str]
+
+
+def _threshold_option(name: str) -> Any:  # as `parameter_option`, which it calls
+    return parameter_option(field_parameter(ThresholdsBody, name))
 
 
 @app.command("list")
@@ -68,62 +76,52 @@ def add(
     hashtag: Annotated[
         _Inputs | None, typer.Option(help="Id or link of a hashtag; repeatable.")
     ] = None,
-    velocity: Annotated[
-        float, typer.Option(min=0, help="Report videos that gain this much hot score a day.")
-    ] = 1000.0,
-    rank_change: Annotated[
-        int, typer.Option(min=1, help="Report videos that move this many ranks.")
-    ] = 3,
-    new_music_id: Annotated[
-        bool, typer.Option(help="Report new music ids with the recording.")
-    ] = True,
-    candidate_limit: Annotated[
-        int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
-    ] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, max=500, help="Length of the ranking in which ranks count.")
-    ] = None,
+    velocity: Annotated[float | None, _threshold_option("velocity")] = None,
+    rank_change: Annotated[int | None, _threshold_option("rank_change")] = None,
+    new_music_id: Annotated[bool | None, _threshold_option("new_music_id")] = None,
+    candidate_limit: Annotated[int | None, parameter_option(BY_NAME["candidate_limit"])] = None,
+    count: Annotated[int | None, parameter_option(BY_NAME["count"])] = None,
     as_json: JsonOption = False,
     api: ServiceOption = None,
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
-    if not isfinite(velocity):  # `nan` and `inf` pass the limits of Typer
+    if velocity is not None and not isfinite(velocity):  # `nan` and `inf` pass the limits of Typer
         terminal.exit_with_input_error(f"--velocity {velocity} is no hot score a day")
     groups = {"track": track, "account": account, "hashtag": hashtag}
-    parameters = {"candidate_limit": candidate_limit, "count": count}
-    plan = watchlists.WatchlistPlan(
-        name=name,
-        every=every,
-        entries=tuple(
-            watchlists.WatchlistEntry(kind=kind, input=text)  # type: ignore[arg-type]  # the three kinds, above
-            for kind, texts in groups.items()
-            for text in texts or ()
-        ),
-        thresholds=watchlists.DigestThresholds(
-            velocity=velocity, rank_change=rank_change, new_music_id=new_music_id
-        ),
-        parameters={key: value for key, value in parameters.items() if value is not None},
-    )
-    if not plan.entries:
+    entries = [
+        {"kind": kind, "input": text} for kind, texts in groups.items() for text in texts or ()
+    ]
+    if not entries:
         terminal.exit_with_input_error(
             "a watchlist needs an entry: give --track, --account or --hashtag"
         )
-    # The client takes plain values, the stores take the plan itself.
-    options = cast(
-        "WatchlistOptions",
-        {"thresholds": asdict(plan.thresholds), "parameters": dict(plan.parameters)},
-    )
+    thresholds = {"velocity": velocity, "rank_change": rank_change, "new_music_id": new_music_id}
+    parameters = {"candidate_limit": candidate_limit, "count": count}
+    # What was not given is left out, so that its default is that of the record.
+    fields: dict[str, Any] = {
+        "name": name,
+        "every": every,
+        "entries": entries,
+        "thresholds": {key: value for key, value in thresholds.items() if value is not None},
+        "parameters": {key: value for key, value in parameters.items() if value is not None},
+    }
     watchlist = _call(
         api,
-        lambda client: client.create_watchlist(
-            name,
-            every=every,
-            entries=[{"kind": entry.kind, "input": entry.input} for entry in plan.entries],
-            **options,
-        ),
-        lambda lists: lists.create(plan),
+        lambda client: client.create_watchlist(**fields),
+        lambda lists: _create_here(lists, fields),
     )
     _show_watchlist(watchlist, "created", as_json=as_json)
+
+
+def _create_here(lists: WatchlistService, fields: ReadOnlyDocument) -> ReadOnlyDocument:
+    """Create a watchlist in the stores of this machine, by the rules of the HTTP API."""
+    # The service first: of a name, a schedule or a number of entries it says more than the model.
+    lists.check(watchlists.parse_plan(fields))
+    try:
+        plan = WatchlistBody.model_validate(fields).to_plan()
+    except ValidationError as error:
+        raise to_service_error(error.errors(), names=WatchlistBody.model_fields) from error
+    return lists.create(plan)
 
 
 @app.command("remove")
@@ -216,7 +214,11 @@ def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
 
 @app.command("runs")
 def runs(
-    name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False, api: ServiceOption = None
+    name: _Name,
+    *,
+    limit: _Limit = _RUNS.default,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """List the newest runs of a watchlist."""
     document = _call(

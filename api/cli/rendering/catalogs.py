@@ -16,9 +16,9 @@ from rich.table import Table
 
 from api.cli.rendering.progress import STAGE_LABELS, WAITING_LABELS
 from api.cli.terminal import err, format_count, safe
-from pipelines.catalog.documents import to_catalog_document, to_track_document
-from pipelines.catalog.rules.planning import StopReason, TrackState, state_of
+from pipelines.catalog.rules import StopReason, TrackState, state_of
 from pipelines.catalog.run import CatalogProgress
+from pipelines.catalog.service import to_catalog_document, to_track_document
 from pipelines.documents.messages import counted
 from pipelines.documents.videos import to_time
 from warehouse.records.values import Document

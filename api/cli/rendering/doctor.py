@@ -20,7 +20,7 @@ from pipelines.documents.stop_reasons import STOPS
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
-    from pipelines.doctor.check_results import CheckResult
+    from pipelines.doctor.documents import CheckResult
     from pipelines.doctor.health_check import ProbeState
 
 STATES = {"ok": "[green]✓[/]", "warn": "[yellow]![/]", "fail": "[bold red]✗[/]"}

@@ -16,6 +16,7 @@ from api.cli.terminal import format_count, safe
 from pipelines.documents import messages
 from pipelines.documents.stop_reasons import stop_message
 from pipelines.documents.verdict_reasons import reason_message
+from warehouse.records.videos import COUNTS
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client import answers
@@ -88,8 +89,8 @@ def print_videos(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("video", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
     table.add_column("account", no_wrap=True, overflow="ellipsis", max_width=NAME_LIMIT)
-    for name in ("likes", "comments", "collects", "shares"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in COUNTS:
+        table.add_column(messages.FIGURES[name].en, justify="right", no_wrap=True)
     table.add_column("posted (UTC)", no_wrap=True)
     for video in videos:
         author = video["author"]

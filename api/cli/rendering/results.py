@@ -12,6 +12,7 @@ from rich.table import Table
 
 from api.cli.terminal import format_count, safe
 from pipelines.documents import coverage_messages, messages
+from warehouse.records.videos import COUNTS
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydantic
     from api.client import answers
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydan
 CAPTION_LIMIT = 60
 LINK_WIDTH = 52
 VIDEO = 1  # index in HEADINGS of the column that shrinks
-HEADINGS = ("#", "video", "likes", "comments", "collects", "shares", "hot score")
+HEADINGS = ("#", "video", *(messages.FIGURES[name].en for name in (*COUNTS, "hot_score")))
 WIDE = 136  # columns that one line per video needs
 NAME_LIMIT = 16
 SHOWN_VARIANTS = 8

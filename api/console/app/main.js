@@ -58,6 +58,7 @@ const NESTED_IMPORTS = {
     import("./parts/video.js"),
     import("./views/result/result.js"),
     import("./messages/accounts.js"),
+    import("./messages/figures.js"),
     import("./messages/result.js"),
   ],
   evidence: () => [

@@ -2,12 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.responses import Response
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
-from api.responses.envelope import record_parameters
-from api.routes.dependencies import DeadlineDep, ScanServiceDep, SourcesDep, built_from
-from api.routes.operations import OperationRoutes
+from api.responses.envelope import conditional_response, record_parameters, success_response
+from api.routes.dependencies import (
+    DeadlineDep,
+    ScanServiceDep,
+    SourcesDep,
+    built_from,
+    check_query,
+)
 from api.schemas.extensions.catalogs import (
     CatalogCancelled,
     CatalogDocument,
@@ -16,13 +22,20 @@ from api.schemas.extensions.catalogs import (
     CatalogRemoved,
     CatalogTracks,
 )
-from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    STORE_ERRORS,
+    action_responses,
+    read_responses,
+)
+from api.server.middleware.json_body import JsonRoute
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService
-from pipelines.catalog.sources.song_list_reader import SongListReader
+from pipelines.catalog.sources.song_lists import SongListReader
 
-operations = OperationRoutes(lists_unchanged_last=True)
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _ONE = f"{PATH}/{{name}}"
 _LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
@@ -55,61 +68,95 @@ async def _catalogs(sources: SourcesDep, deadline: DeadlineDep) -> CatalogApi:
 CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]
 
 
-@operations.act(
-    "POST",
+@router.post(
     f"{_ONE}/tracks",
-    "Import tracks into a catalogue",
-    "Import",
-    *STORE_ERRORS,
-    "not_found",
+    summary="Import tracks into a catalogue",
+    responses=action_responses(CatalogImport, "Import", *BODY_ERRORS, *STORE_ERRORS, "not_found"),
 )
 def sametrack_catalog_import(
-    request: Request, name: CatalogName, body: CatalogImportBody, catalogs: CatalogsDep
-) -> CatalogImport:
+    request: Request,
+    name: CatalogName,
+    body: Annotated[CatalogImportBody, Body()],
+    catalogs: CatalogsDep,
+) -> Response:
     """Add tracks, or update them; each line that is not imported is named. 导入音乐.
 
     The catalogue is created if there is none. Send a long list in parts of 500 lines. A link of a
     playlist is read from the platform.
     """
     record_parameters(request.scope, {"name": name, "first_line": body.first_line})
-    return catalogs.add(name, body)
+    return success_response(request.scope, catalogs.add(name, body))
 
 
-@operations.act("GET", PATH, "List catalogues", "Catalogues", *_LIST_ERRORS)
-def sametrack_catalogs(catalogs: CatalogsDep) -> CatalogList:
+@router.get(
+    PATH,
+    summary="List catalogues",
+    responses=action_responses(CatalogList, "Catalogues", *_LIST_ERRORS),
+)
+def sametrack_catalogs(request: Request, catalogs: CatalogsDep) -> Response:
     """Return all catalogues with the states of their tracks. 曲库列表."""
-    return catalogs.listed()
+    return success_response(request.scope, catalogs.listed())
 
 
-@operations.act("GET", _ONE, "Get a catalogue", "Catalogue", *_ERRORS)
-def sametrack_catalog(name: CatalogName, catalogs: CatalogsDep) -> CatalogDocument:
+@router.get(
+    _ONE,
+    summary="Get a catalogue",
+    responses=action_responses(CatalogDocument, "Catalogue", *_ERRORS),
+)
+def sametrack_catalog(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Return where a catalogue stands: what is due, under way, and spent today. 曲库状态."""
-    return catalogs.read(name)
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, catalogs.read(name))
 
 
-@operations.act("POST", f"{_ONE}/runs", "Run a catalogue", "Catalogue whose run begins", *_ERRORS)
-def sametrack_catalog_run(name: CatalogName, catalogs: CatalogsDep) -> CatalogDocument:
+@router.post(
+    f"{_ONE}/runs",
+    summary="Run a catalogue",
+    responses=action_responses(CatalogDocument, "Catalogue whose run begins", *_ERRORS),
+)
+def sametrack_catalog_run(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Have workers scan what is due, until the day's budget is spent. 运行曲库."""
-    return catalogs.run(name)
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, catalogs.run(name))
 
 
-@operations.act("DELETE", f"{_ONE}/runs", "Stop the run of a catalogue", "Stopped run", *_ERRORS)
+@router.delete(
+    f"{_ONE}/runs",
+    summary="Stop the run of a catalogue",
+    responses=action_responses(CatalogCancelled, "Stopped run", *_ERRORS),
+)
 def sametrack_catalog_cancel(
-    name: CatalogName, catalogs: CatalogsDep, scan_service: ScanServiceDep
-) -> CatalogCancelled:
+    request: Request, name: CatalogName, catalogs: CatalogsDep, scan_service: ScanServiceDep
+) -> Response:
     """Stop the run and cancel its jobs. What was scanned is kept. 停止曲库运行."""
-    return catalogs.cancel(name, scan_service)
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, catalogs.cancel(name, scan_service))
 
 
-@operations.act("DELETE", _ONE, "Remove a catalogue", "Removed catalogue", *_ERRORS)
-def sametrack_catalog_remove(name: CatalogName, catalogs: CatalogsDep) -> CatalogRemoved:
+@router.delete(
+    _ONE,
+    summary="Remove a catalogue",
+    responses=action_responses(CatalogRemoved, "Removed catalogue", *_ERRORS),
+)
+def sametrack_catalog_remove(
+    request: Request, name: CatalogName, catalogs: CatalogsDep
+) -> Response:
     """Remove a catalogue. Its jobs go on; results and observations are kept. 删除曲库."""
-    return catalogs.remove(name)
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, catalogs.remove(name))
 
 
-@operations.read(f"{_ONE}/tracks", "Tracks of a catalogue", "Tracks", *_ERRORS)
+@router.get(
+    f"{_ONE}/tracks",
+    summary="Tracks of a catalogue",
+    responses=read_responses(CatalogTracks, "Tracks", *_ERRORS),
+)
 def sametrack_catalog_tracks(
-    name: CatalogName, query: CatalogTracksQuery, catalogs: CatalogsDep
-) -> CatalogTracks:
+    request: Request,
+    name: CatalogName,
+    query: Annotated[CatalogTracksQuery, Query()],
+    catalogs: CatalogsDep,
+) -> Response:
     """Return a page of tracks with their newest results, in their order. 曲库中的音乐."""
-    return catalogs.tracks(name, query)
+    record_parameters(request.scope, {"name": name, **query.model_dump()})
+    return conditional_response(request.scope, catalogs.tracks(name, query))

@@ -2,16 +2,24 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.responses import Response
 
 from api.params.chart import ChartLinkBody, ChartLinksQuery
-from api.routes.dependencies import SourcesDep, built_from
-from api.routes.operations import OperationRoutes
+from api.responses.envelope import conditional_response, record_parameters, success_response
+from api.routes.dependencies import SourcesDep, built_from, check_query
 from api.schemas.extensions import chart_platform
-from api.schemas.responses import READ_ERRORS, WRITE_ERRORS
+from api.schemas.responses import (
+    BODY_ERRORS,
+    READ_ERRORS,
+    WRITE_ERRORS,
+    action_responses,
+    read_responses,
+)
+from api.server.middleware.json_body import JsonRoute
 from api.services.chart_songs import PATH, ChartSongService
 
-operations = OperationRoutes()
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 SongKey = Annotated[
     str,
@@ -28,19 +36,23 @@ async def _chart_song_service(sources: SourcesDep) -> ChartSongService:
 ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
 
 
-@operations.act(
-    "POST",
+@router.post(
     f"{PATH}/links",
-    "Link a chart song to a music id",
-    "Song with the new decision",
-    "not_found",
-    *WRITE_ERRORS,
+    summary="Link a chart song to a music id",
+    responses=action_responses(
+        chart_platform.ChartSongComparison,
+        "Song with the new decision",
+        *BODY_ERRORS,
+        "not_found",
+        *WRITE_ERRORS,
+    ),
 )
 def sametrack_chart_link(
-    body: ChartLinkBody, songs: ChartSongServiceDep
-) -> chart_platform.ChartSongComparison:
+    request: Request, body: Annotated[ChartLinkBody, Body()], songs: ChartSongServiceDep
+) -> Response:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
-    return songs.decide_link(
+    record_parameters(request.scope, body.model_dump())
+    song = songs.decide_link(
         body.song_key,
         body.music_id,
         body.said,
@@ -48,48 +60,51 @@ def sametrack_chart_link(
         note=body.note,
         origin="api",
     )
+    return success_response(request.scope, song)
 
 
-@operations.read(
+@router.get(
     f"{PATH}/songs/{{song_key}}",
-    "Chart song compared with the platform",
-    "Song",
-    *READ_ERRORS,
-    "not_found",
+    summary="Chart song compared with the platform",
+    responses=read_responses(chart_platform.ChartSongComparison, "Song", *READ_ERRORS, "not_found"),
 )
 def sametrack_chart_song(
-    song_key: SongKey, songs: ChartSongServiceDep
-) -> chart_platform.ChartSongComparison:
+    request: Request, song_key: SongKey, songs: ChartSongServiceDep
+) -> Response:
     """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
     Reads stored observations only.
     歌曲在榜单与平台上的对照：名次、音乐 ID 映射及理由、作品曲线、领先或滞后.
     """
-    return songs.song(song_key)
+    record_parameters(request.scope, {"song_key": song_key})
+    return conditional_response(request.scope, songs.song(song_key))
 
 
-@operations.act(
-    "POST",
+@router.post(
     f"{PATH}/judge",
-    "Judge the links of all chart songs again",
-    "Counts of songs and links",
-    "unknown_parameter",
-    *WRITE_ERRORS,
+    summary="Judge the links of all chart songs again",
+    responses=action_responses(
+        chart_platform.SongLinkUpdate,
+        "Counts of songs and links",
+        "unknown_parameter",
+        *WRITE_ERRORS,
+    ),
 )
-def sametrack_chart_judge(songs: ChartSongServiceDep) -> chart_platform.SongLinkUpdate:
+def sametrack_chart_judge(request: Request, songs: ChartSongServiceDep) -> Response:
     """Link all stored songs to music ids again, from stored data only. 重新判定歌曲关联."""
-    return songs.judge()
+    return success_response(request.scope, songs.judge())
 
 
-@operations.read(
+@router.get(
     f"{PATH}/links",
-    "Manual links of chart songs",
-    "Manual decisions",
-    "invalid_parameter",
-    *READ_ERRORS,
+    summary="Manual links of chart songs",
+    responses=read_responses(
+        chart_platform.LinkDecisionList, "Manual decisions", "invalid_parameter", *READ_ERRORS
+    ),
 )
 def sametrack_chart_links(
-    query: ChartLinksQuery, songs: ChartSongServiceDep
-) -> chart_platform.LinkDecisionList:
+    request: Request, query: Annotated[ChartLinksQuery, Query()], songs: ChartSongServiceDep
+) -> Response:
     """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
-    return songs.links(query.song_key)
+    record_parameters(request.scope, query.model_dump())
+    return conditional_response(request.scope, songs.links(query.song_key))

@@ -2,23 +2,31 @@
 
 from typing import Annotated
 
-from fastapi import Path, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from api.params.notes import MAX_NOTES, NoteBody, NotesQuery
 from api.responses.documents import to_document
-from api.responses.envelope import record_parameters
+from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK
-from api.routes.dependencies import PicturesDep, SourcesDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import PicturesDep, SourcesDep, check_query
 from api.schemas.extensions.exports import NoteDocument, NoteList
-from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
+from api.schemas.responses import (
+    BODY_ERRORS,
+    READ_ERRORS,
+    STORE_ERRORS,
+    action_responses,
+    error_responses,
+    file,
+    read_responses,
+)
+from api.server.middleware.json_body import JsonRoute
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
 from warehouse.control import notes
 from warehouse.control.notes import NoteKind
 
-operations = OperationRoutes()
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _NOTES = "/api/v1/sametrack/notes"
 EntityId = Annotated[
@@ -27,17 +35,17 @@ EntityId = Annotated[
 ]
 
 
-@operations.respond(
-    "GET",
+@router.get(
     "/api/v1/sametrack/pictures/{kind}/{entity_id}",
-    "Cover or avatar (JPEG)",
-    {
+    summary="Cover or avatar (JPEG)",
+    responses={
         OK: file("image/jpeg", "Picture of at most 144 by 192 pixels"),
         **error_responses("invalid_parameter", "unknown_parameter", "not_found"),
     },
     response_class=Response,
 )
 async def sametrack_picture(
+    request: Request,
     kind: Annotated[PictureKind, Path(description="kind of the id. ID 的种类")],
     entity_id: EntityId,
     pictures: PicturesDep,
@@ -47,31 +55,47 @@ async def sametrack_picture(
     It is read from the platform once and stored. Answers 404 if there is none, if the platform
     shows it no longer, or with `PICTURES=false`.
     """
+    record_parameters(request.scope, {"kind": kind, "entity_id": entity_id})
     picture = await pictures.read(kind, entity_id)
     return Response(picture, media_type=MEDIA_TYPE, headers=dict(CACHE_HEADERS))
 
 
-@operations.read(
-    _NOTES, "Notes and tags", "Notes, the newest first", "invalid_parameter", *READ_ERRORS
+@router.get(
+    _NOTES,
+    summary="Notes and tags",
+    responses=read_responses(
+        NoteList, "Notes, the newest first", "invalid_parameter", *READ_ERRORS
+    ),
 )
-def sametrack_notes(request: Request, query: NotesQuery, sources: SourcesDep) -> NoteList:
+def sametrack_notes(
+    request: Request, query: Annotated[NotesQuery, Query()], sources: SourcesDep
+) -> Response:
     """Return notes and tags, the newest first. 备注与标签."""
     record_parameters(request.scope, query.model_dump(exclude_none=True))
-    return _note_list(sources, query.kind, limit=query.limit)
+    note_list = _note_list(sources, query.kind, limit=query.limit)
+    return conditional_response(request.scope, note_list)
 
 
-@operations.act(
-    "POST", _NOTES, "Write a note", "All notes on this kind, the newest first", *STORE_ERRORS
+@router.post(
+    _NOTES,
+    summary="Write a note",
+    responses=action_responses(
+        NoteList, "All notes on this kind, the newest first", *BODY_ERRORS, *STORE_ERRORS
+    ),
 )
-def sametrack_note(body: NoteBody, sources: SourcesDep) -> NoteList:
+def sametrack_note(
+    request: Request, body: Annotated[NoteBody, Body()], sources: SourcesDep
+) -> Response:
     """Replace the note and the tags of a track, a video or a pair. 保存备注与标签.
 
     Without `note` and `tags` the stored ones are deleted. A note changes no verdict and no result.
     """
+    record_parameters(request.scope, body.model_dump())
     # A note of spaces is no note: it deletes the stored one.
     text = (body.note or "").strip() or None
     notes.write(sources.control, body.kind, body.id, text=text, tags=body.tags)
-    return _note_list(sources, body.kind, limit=MAX_NOTES)
+    note_list = _note_list(sources, body.kind, limit=MAX_NOTES)
+    return success_response(request.scope, note_list)
 
 
 def _note_list(sources: Sources, kind: NoteKind | None, *, limit: int) -> NoteList:

@@ -6,23 +6,23 @@ Annotations never confirm a video.
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import Path, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from api.params.scan import AnnotationBody, QueryModel
-from api.responses.envelope import record_parameters
+from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK, PARTIAL_CONTENT
-from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
+from api.server.middleware.json_body import JsonRoute
 from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline
 from warehouse.records.evidence import ExcerptRole
 
-operations = OperationRoutes()
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
@@ -53,57 +53,68 @@ class ExcerptQuery(QueryModel):
 _PLOT_ERRORS = ("invalid_parameter", *responses.READ_ERRORS, "not_found")
 
 
-@operations.read(
+@router.get(
     f"{PATH}/{{comparison_id}}",
-    "Evidence of a compared pair",
-    "Stored measurements",
-    *responses.READ_ERRORS,
-    "not_found",
+    summary="Evidence of a compared pair",
+    responses=responses.read_responses(
+        ComparisonDocument, "Stored measurements", *responses.READ_ERRORS, "not_found"
+    ),
 )
-def sametrack_comparison(comparison_id: ComparisonId, evidence: EvidenceDep) -> ComparisonDocument:
+def sametrack_comparison(
+    request: Request, comparison_id: ComparisonId, evidence: EvidenceDep
+) -> Response:
     """Return the measurements of a pair, their limits, and the path of its plot. 单次比对的证据."""
-    return evidence.document(comparison_id)
+    record_parameters(request.scope, {"comparison_id": comparison_id})
+    return conditional_response(request.scope, evidence.document(comparison_id))
 
 
-@operations.respond(
-    "GET",
+@router.get(
     f"{PATH}/{{comparison_id}}/picture.svg",
-    "Evidence plot of a compared pair (SVG)",
-    {
+    summary="Evidence plot of a compared pair (SVG)",
+    responses={
         OK: responses.file("image/svg+xml", "Evidence plot"),
         **responses.error_responses(*_PLOT_ERRORS),
     },
     response_class=Response,
 )
 def sametrack_comparison_svg(
-    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
+    request: Request,
+    comparison_id: ComparisonId,
+    query: Annotated[PlotQuery, Query()],
+    evidence: EvidenceDep,
 ) -> Response:
     """Plot both sounds on one time axis, their similarity, and the limits. 比对图（SVG）."""
+    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
     picture = evidence.picture(comparison_id, "svg", language=query.language)
     headers = {**_CACHE_HEADERS, "Content-Security-Policy": _SVG_POLICY}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
 
-@operations.respond(
-    "GET",
+@router.get(
     f"{PATH}/{{comparison_id}}/picture.png",
-    "Evidence plot of a compared pair (PNG)",
-    {OK: responses.file("image/png", "Evidence plot"), **responses.error_responses(*_PLOT_ERRORS)},
+    summary="Evidence plot of a compared pair (PNG)",
+    responses={
+        OK: responses.file("image/png", "Evidence plot"),
+        **responses.error_responses(*_PLOT_ERRORS),
+    },
     response_class=Response,
 )
 def sametrack_comparison_png(
-    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
+    request: Request,
+    comparison_id: ComparisonId,
+    query: Annotated[PlotQuery, Query()],
+    evidence: EvidenceDep,
 ) -> Response:
     """Return the same plot as a bitmap. 比对图（PNG）."""
+    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
     picture = evidence.picture(comparison_id, "png", language=query.language)
     return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 
-@operations.respond(
-    "GET",
+@router.get(
     f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
-    "Excerpt of a compared sound (MP3)",
-    {
+    summary="Excerpt of a compared sound (MP3)",
+    responses={
         OK: responses.file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
         PARTIAL_CONTENT: responses.file("audio/mpeg", "The bytes requested by `Range`"),
         **responses.error_responses(*_PLOT_ERRORS),
@@ -117,7 +128,7 @@ async def sametrack_comparison_excerpt(
     request: Request,
     comparison_id: ComparisonId,
     role: SoundRolePath,
-    query: ExcerptQuery,
+    query: Annotated[ExcerptQuery, Query()],
     evidence: EvidenceDep,
     services: ServicesDep,
 ) -> Response:
@@ -137,30 +148,39 @@ async def sametrack_comparison_excerpt(
     return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)
 
 
-@operations.act(
-    "POST",
+@router.post(
     f"{PATH}/{{comparison_id}}/annotations",
-    "Annotate a compared pair",
-    "Annotations of the pair, including the new one",
-    "not_found",
-    *responses.WRITE_ERRORS,
+    summary="Annotate a compared pair",
+    responses=responses.action_responses(
+        AnnotationList,
+        "Annotations of the pair, including the new one",
+        *responses.BODY_ERRORS,
+        "not_found",
+        *responses.WRITE_ERRORS,
+    ),
 )
 def sametrack_annotate(
-    comparison_id: ComparisonId, body: AnnotationBody, annotations: AnnotationsDep
-) -> AnnotationList:
+    request: Request,
+    comparison_id: ComparisonId,
+    body: Annotated[AnnotationBody, Body()],
+    annotations: AnnotationsDep,
+) -> Response:
     """Store a manual verdict next to the evidence. It does not change the result. 人工标注."""
-    return annotations.add(comparison_id, body.verdict, note=body.note, origin="api")
+    record_parameters(request.scope, {"comparison_id": comparison_id, **body.model_dump()})
+    stored = annotations.add(comparison_id, body.verdict, note=body.note, origin="api")
+    return success_response(request.scope, stored)
 
 
-@operations.read(
+@router.get(
     f"{PATH}/{{comparison_id}}/annotations",
-    "Annotations of a compared pair",
-    "Annotations of the pair",
-    *responses.READ_ERRORS,
-    "not_found",
+    summary="Annotations of a compared pair",
+    responses=responses.read_responses(
+        AnnotationList, "Annotations of the pair", *responses.READ_ERRORS, "not_found"
+    ),
 )
 def sametrack_annotations(
-    comparison_id: ComparisonId, annotations: AnnotationsDep
-) -> AnnotationList:
+    request: Request, comparison_id: ComparisonId, annotations: AnnotationsDep
+) -> Response:
     """Return all annotations of a pair, oldest first. 人工标注列表."""
-    return annotations.of(comparison_id)
+    record_parameters(request.scope, {"comparison_id": comparison_id})
+    return conditional_response(request.scope, annotations.of(comparison_id))

@@ -4,18 +4,17 @@ from functools import partial
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import Path, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from api.params.scan import PrintableText, QueryModel
 from api.responses.documents import to_document
-from api.responses.envelope import JsonResponse, record_parameters
+from api.responses.envelope import JsonResponse, conditional_response, record_parameters
 from api.responses.errors import OK, NotFoundError
-from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep
+from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep, check_query
 from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
-from api.routes.operations import OperationRoutes
 from api.schemas import responses
 from api.schemas.extensions import exports
 from api.services.evidence.report_evidence import collect_report_evidence
@@ -26,13 +25,14 @@ from api.services.report.render import render_report
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
-from warehouse.control.hosts import budgets
+from warehouse.control import hosts
 from warehouse.exports.table_files import TableFormat
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.queries.captures import read_so_far
 from warehouse.records.values import Document
 
-operations, exporting = OperationRoutes(), OperationRoutes()
+router = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
+exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 
 MAX_SOURCE_LENGTH = 1000
 _OBJECTS: Document = {"type": "array", "items": {"type": "object"}}
@@ -81,100 +81,122 @@ class ReportQuery(QueryModel):
     )
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/jobs/{job_id}/comparisons",
-    "Compared pairs of a job",
-    "Compared pairs",
-    *responses.JOB_ERRORS,
+    summary="Compared pairs of a job",
+    responses=responses.read_responses(
+        exports.ComparisonList, "Compared pairs", *responses.JOB_ERRORS
+    ),
 )
 def sametrack_job_comparisons(
-    job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
-) -> exports.ComparisonList:
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
+) -> Response:
     """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对.
 
     Of a job that a stored result served: the pairs of the scan behind it (`scan_job_id`).
     """
+    record_parameters(request.scope, {"job_id": job_id})
     pairs = evidence.pairs_of_job(scan_job_id(scan_service.job(job_id)))
-    return {
+    comparisons: exports.ComparisonList = {
         "job_id": job_id,
         "comparisons": pairs,
         "videos": evidence.videos_of(pairs),
         "returned_count": len(pairs),
         "is_demo_data": scan_service.world.is_demo,
     }
+    return conditional_response(request.scope, comparisons)
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/jobs/{job_id}/reads",
-    "Sources read so far by a job",
-    "Reads by surface and outcome",
-    *responses.JOB_ERRORS,
+    summary="Sources read so far by a job",
+    responses=responses.read_responses(
+        exports.JobReads, "Reads by surface and outcome", *responses.JOB_ERRORS
+    ),
 )
 def sametrack_job_reads(
-    job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
-) -> exports.JobReads:
+    request: Request, job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
+) -> Response:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
+    record_parameters(request.scope, {"job_id": job_id})
     scan_service.job(job_id)  # raises if the job does not exist
     reads = [to_document(exports.SurfaceReads, row) for row in read_so_far(sources.engine, job_id)]
-    return {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo}
+    job_reads: exports.JobReads = {
+        "job_id": job_id,
+        "reads": reads,
+        "is_demo_data": scan_service.world.is_demo,
+    }
+    return conditional_response(request.scope, job_reads)
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/series/{kind}/{entity_id}",
-    "Engagement over time",
-    "Points over time, oldest first",
-    "invalid_parameter",
-    *responses.READ_ERRORS,
-    "not_found",
+    summary="Engagement over time",
+    responses=responses.read_responses(
+        exports.Series,
+        "Points over time, oldest first",
+        "invalid_parameter",
+        *responses.READ_ERRORS,
+        "not_found",
+    ),
 )
 def sametrack_series(
+    request: Request,
     kind: Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")],
     entity_id: EntityId,
     sources: SourcesDep,
-) -> exports.Series:
+) -> Response:
     """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
 
     A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
     """
-    return read_series(sources.engine, kind, entity_id, is_demo=sources.is_demo)
+    record_parameters(request.scope, {"kind": kind, "entity_id": entity_id})
+    series = read_series(sources.engine, kind, entity_id, is_demo=sources.is_demo)
+    return conditional_response(request.scope, series)
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/storage",
-    "Storage and request budget",
-    "Storage and request budget",
-    *responses.READ_ERRORS,
+    summary="Storage and request budget",
+    responses=responses.read_responses(
+        exports.Storage, "Storage and request budget", *responses.READ_ERRORS
+    ),
 )
-def sametrack_storage(sources: SourcesDep) -> exports.Storage:
+def sametrack_storage(request: Request, sources: SourcesDep) -> Response:
     """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
     settings = sources.settings
     home = open_home(settings.data_home, sources.profile.name)
-    return measure_storage(
+    storage = measure_storage(
         home.root,
-        spent_today=budgets.spent_today(sources.control),
+        spent_today=hosts.spent_today(sources.control),
         daily_budget=settings.daily_request_budget,
         is_demo=sources.is_demo,
     )
+    return conditional_response(request.scope, storage)
 
 
-@exporting.respond(
-    "GET",
+@exporting.get(
     "/api/v1/sametrack/jobs/{job_id}/report",
-    "Report of a job as one file (HTML)",
-    {
+    summary="Report of a job as one file (HTML)",
+    responses={
         OK: responses.file("text/html", "Page without script that contacts nobody"),
         **responses.error_responses("invalid_parameter", *responses.JOB_ERRORS, "not_found"),
     },
     response_class=Response,
 )
 def sametrack_job_report(
-    job_id: JobId, query: ReportQuery, scan_service: ScanServiceDep, evidence: EvidenceDep
+    request: Request,
+    job_id: JobId,
+    query: Annotated[ReportQuery, Query()],
+    scan_service: ScanServiceDep,
+    evidence: EvidenceDep,
 ) -> Response:
     """Return the result of a scan as one self-contained page that needs no service. 任务报告.
 
     The page holds both languages, contacts nobody and has no script. Answers 404 for a job without
     a ranking.
     """
+    record_parameters(request.scope, {"job_id": job_id, **query.model_dump()})
     scan = scan_service.job(job_id)
     if scan.result is None or "kind" in scan.result:
         raise NotFoundError("The job has no ranking to report")
@@ -190,17 +212,16 @@ def sametrack_job_report(
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
-@exporting.respond(
-    "GET",
+@exporting.get(
     "/api/v1/sametrack/export",
-    "Export a table",
-    {
+    summary="Export a table",
+    responses={
         **responses.exported_file("The exported file", _JSON_FILE, "Retry-After"),
         **responses.error_responses(*_EXPORT_ERRORS),
     },
     response_class=Response,
 )
-async def sametrack_export(request: Request, query: ExportQuery) -> Response:
+async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the

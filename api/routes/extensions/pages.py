@@ -10,23 +10,31 @@ from dataclasses import asdict
 from pathlib import Path
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
-from api.responses.envelope import EncodedData, JsonResponse, encode_data
+from api.params.scan import field_parameter
+from api.params.watchlists import ThresholdsBody
+from api.responses.envelope import (
+    EncodedData,
+    JsonResponse,
+    conditional_response,
+    encode_data,
+)
 from api.responses.errors import NotFoundError
-from api.routes.dependencies import ServicesDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
+from api.schemas.responses import read_responses
+from api.services.exports.tables import TABLES as EXPORT_TABLES
 from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
 router = APIRouter(include_in_schema=False)
-operations = OperationRoutes()
+reference = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 
 CHINESE = "zh"
 CONSOLE_ROOT = Path(__file__).parents[2] / "console"
@@ -86,26 +94,36 @@ _LIMITS = {
         "meaning": parameter.meaning,
         "meaning_zh": parameter.meaning_zh,
     }
-    for parameter in PARAMETERS
+    for parameter in (
+        *PARAMETERS,
+        *(field_parameter(ThresholdsBody, name) for name in ThresholdsBody.model_fields),
+    )
 }
-"""Limits of the scan form, so that the console need not load the whole reference first."""
+"""Limits of the forms of scans and watchlists, so that the console need not load the reference."""
 _MESSAGES = {
     **{
         table: {name: asdict(words) for name, words in entries.items()}
         for table, entries in _TABLES.items()
     },
     "limits": _LIMITS,
+    "columns": {
+        table: [
+            {"name": column.name, "kind": column.kind, "path": column.path or column.name}
+            for column in columns
+        ]
+        for table, (columns, _) in EXPORT_TABLES.items()
+    },
 }
+"""What the console knows before any answer: messages for codes, limits of the scan form, and the
+columns of the files that it writes by itself."""
 
 
-@operations.read(
+@reference.get(
     "/api/v1/sametrack/reference",
-    "Reference of operations, parameters and errors",
-    "All operations and error types",
-    "unknown_parameter",
-    model=Reference,
+    summary="Reference of operations, parameters and errors",
+    responses=read_responses(Reference, "All operations and error types", "unknown_parameter"),
 )
-def sametrack_reference(request: Request) -> EncodedData:
+def sametrack_reference(request: Request) -> Response:
     """Return all operations with parameters and limits, and all errors, in two languages.
 
     全部接口的参数、取值范围与错误说明，中英双语.
@@ -114,8 +132,8 @@ def sametrack_reference(request: Request) -> EncodedData:
     # Built once: it changes only with the release.
     if not hasattr(app.state, "reference"):
         app.state.reference = encode_data(build_reference(app.openapi()))
-    reference: EncodedData = app.state.reference
-    return reference
+    encoded: EncodedData = app.state.reference
+    return conditional_response(request.scope, encoded)
 
 
 @router.get("/openapi.json")
@@ -161,7 +179,7 @@ async def console_page(services: ServicesDep) -> Response:
 
 @router.get("/console/words.json")
 async def console_words() -> Response:
-    """Return messages for codes in both languages, and the limits of the scan form."""
+    """Return messages for codes in both languages, limits of the scan form, columns of exports."""
     return JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
 
 

@@ -1,83 +1,90 @@
 """SQL of users: the library of queries, the tables, and read-only statements."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
+from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Request
+from fastapi import APIRouter, Body, Depends, Request
 from starlette.responses import Response
 
 from api.params.sql import SqlBody, SqlExportBody
-from api.responses.envelope import record_parameters, request_info
+from api.responses.envelope import (
+    conditional_response,
+    record_parameters,
+    request_info,
+    success_response,
+)
 from api.responses.errors import NO_CONTENT
-from api.routes.dependencies import SqlDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import SqlDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
+from api.server.middleware.json_body import JsonRoute
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import PATH, SqlService
 
-operations = OperationRoutes()
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _ERRORS = (*responses.STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted")
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/queries",
-    "Library of named queries",
-    "All named queries",
-    "unknown_parameter",
-    "profile_not_chosen",
+    summary="Library of named queries",
+    responses=responses.read_responses(
+        QueryLibrary, "All named queries", "unknown_parameter", "profile_not_chosen"
+    ),
 )
-async def sametrack_queries(sql: SqlDep) -> QueryLibrary:
+async def sametrack_queries(request: Request, sql: SqlDep) -> Response:
     """Return all named queries with their parameters and statements. 常用查询列表."""
-    return sql.library()
+    return conditional_response(request.scope, sql.library())
 
 
-@operations.read(
+@router.get(
     "/api/v1/sametrack/tables",
-    "Tables and columns",
-    "All tables with their columns",
-    "unknown_parameter",
-    "profile_not_chosen",
+    summary="Tables and columns",
+    responses=responses.read_responses(
+        TableList, "All tables with their columns", "unknown_parameter", "profile_not_chosen"
+    ),
 )
-async def sametrack_tables(sql: SqlDep) -> TableList:
+async def sametrack_tables(request: Request, sql: SqlDep) -> Response:
     """Return the tables that a statement can read, as in the data dictionary. 数据表与字段."""
-    return sql.tables()
+    return conditional_response(request.scope, sql.tables())
 
 
-@operations.act(
-    "POST",
+@router.post(
     PATH,
-    "Run a read-only statement",
-    "The first rows of the statement",
-    *_ERRORS,
-    model=SqlAnswer,
+    summary="Run a read-only statement",
+    responses=responses.action_responses(
+        SqlAnswer, "The first rows of the statement", *responses.BODY_ERRORS, *_ERRORS
+    ),
 )
 async def sametrack_sql(
-    request: Request, body: SqlBody, sql: SqlDep
-) -> Mapping[str, object] | Response:
+    request: Request, body: Annotated[SqlBody, Body()], sql: SqlDep
+) -> Response:
     """Run one read-only statement, or a named query, and return its first rows. 执行 SQL 查询.
 
     Only the tables of the warehouse can be read: no files, URLs, extensions or settings. Statements
     run one at a time, with limits of time and memory; closing the connection cancels one.
     """
     record_parameters(request.scope, body.model_dump())
-    return await _run(request, sql, partial(sql.rows, body)) or _cancelled()
+    rows = await _run(request, sql, partial(sql.rows, body))
+    return _cancelled() if rows is None else success_response(request.scope, rows)
 
 
-@operations.respond(
-    "POST",
+@router.post(
     f"{PATH}/export",
-    "Export the rows of a statement",
-    {
+    summary="Export the rows of a statement",
+    responses={
         **responses.exported_file("All rows of the statement", {"type": "object"}),
         **responses.error_responses(*responses.BODY_ERRORS, *_ERRORS),
     },
     response_class=Response,
 )
-async def sametrack_sql_export(request: Request, body: SqlExportBody, sql: SqlDep) -> Response:
+async def sametrack_sql_export(
+    request: Request, body: Annotated[SqlExportBody, Body()], sql: SqlDep
+) -> Response:
     """Run a statement and return all rows as CSV, XLSX, Parquet or JSON. 导出 SQL 查询结果.
 
     A file is complete: beyond 100,000 rows the request is refused. JSON, Parquet and XLSX contain

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.responses import Response
 
 from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
-from api.responses.envelope import record_parameters
-from api.routes.dependencies import SourcesDep, built_from
-from api.routes.operations import OperationRoutes
+from api.responses.envelope import conditional_response, record_parameters, success_response
+from api.routes.dependencies import SourcesDep, built_from, check_query
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
     WatchlistDeleted,
@@ -16,10 +16,17 @@ from api.schemas.extensions.watchlists import (
     WatchRunDetail,
     WatchRunList,
 )
-from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
+from api.schemas.responses import (
+    BODY_ERRORS,
+    PARAMETER_ERRORS,
+    STORE_ERRORS,
+    action_responses,
+    read_responses,
+)
+from api.server.middleware.json_body import JsonRoute
 from api.services.watchlists.service import PATH, WatchlistService
 
-operations = OperationRoutes(lists_unchanged_last=True)
+router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _ONE = f"{PATH}/{{name}}"
 _LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
@@ -40,82 +47,138 @@ async def _watchlist_service(sources: SourcesDep) -> WatchlistService:
 WatchlistsDep = Annotated[WatchlistService, Depends(_watchlist_service)]
 
 
-@operations.act(
-    "POST", PATH, "Create a watchlist", "New watchlist", *STORE_ERRORS, "invalid_music_input"
+@router.post(
+    PATH,
+    summary="Create a watchlist",
+    responses=action_responses(
+        WatchlistDocument, "New watchlist", *BODY_ERRORS, *STORE_ERRORS, "invalid_music_input"
+    ),
 )
 def sametrack_watchlist_create(
-    request: Request, body: WatchlistBody, watchlists: WatchlistsDep
-) -> WatchlistDocument:
+    request: Request, body: Annotated[WatchlistBody, Body()], watchlists: WatchlistsDep
+) -> Response:
     """Create a watchlist. Its first run is due at the next scheduled time. 创建监控清单."""
     plan = body.to_plan()
     record_parameters(request.scope, plan.to_document())
-    return watchlists.create(plan)
+    return success_response(request.scope, watchlists.create(plan))
 
 
-@operations.act(
-    "PATCH",
+@router.patch(
     _ONE,
-    "Change a watchlist",
-    "Changed watchlist",
-    *STORE_ERRORS,
-    "invalid_music_input",
-    "not_found",
+    summary="Change a watchlist",
+    responses=action_responses(
+        WatchlistDocument,
+        "Changed watchlist",
+        *BODY_ERRORS,
+        *STORE_ERRORS,
+        "invalid_music_input",
+        "not_found",
+    ),
 )
 def sametrack_watchlist_change(
-    request: Request, name: WatchlistName, body: WatchlistChange, watchlists: WatchlistsDep
-) -> WatchlistDocument:
+    request: Request,
+    name: WatchlistName,
+    body: Annotated[WatchlistChange, Body()],
+    watchlists: WatchlistsDep,
+) -> Response:
     """Replace the given fields. A new schedule starts now. 修改监控清单."""
     fields = body.to_fields()
     record_parameters(request.scope, {"name": name, **fields})
-    return watchlists.change(name, fields)
+    return success_response(request.scope, watchlists.change(name, fields))
 
 
-@operations.read(PATH, "List watchlists", "Watchlists", *_LIST_ERRORS)
-def sametrack_watchlists(watchlists: WatchlistsDep) -> WatchlistList:
+@router.get(
+    PATH,
+    summary="List watchlists",
+    responses=read_responses(WatchlistList, "Watchlists", *_LIST_ERRORS),
+)
+def sametrack_watchlists(request: Request, watchlists: WatchlistsDep) -> Response:
     """Return all watchlists with their last run and next due time. 监控清单列表."""
-    return watchlists.listed()
+    return conditional_response(request.scope, watchlists.listed())
 
 
-@operations.read(_ONE, "Get a watchlist", "Watchlist", *_ERRORS)
-def sametrack_watchlist(name: WatchlistName, watchlists: WatchlistsDep) -> WatchlistDocument:
+@router.get(
+    _ONE,
+    summary="Get a watchlist",
+    responses=read_responses(WatchlistDocument, "Watchlist", *_ERRORS),
+)
+def sametrack_watchlist(
+    request: Request, name: WatchlistName, watchlists: WatchlistsDep
+) -> Response:
     """Return a watchlist. 查询监控清单."""
-    return watchlists.read(name)
+    record_parameters(request.scope, {"name": name})
+    return conditional_response(request.scope, watchlists.read(name))
 
 
-@operations.act("DELETE", _ONE, "Delete a watchlist", "Deleted watchlist", *_ERRORS)
-def sametrack_watchlist_delete(name: WatchlistName, watchlists: WatchlistsDep) -> WatchlistDeleted:
+@router.delete(
+    _ONE,
+    summary="Delete a watchlist",
+    responses=action_responses(WatchlistDeleted, "Deleted watchlist", *_ERRORS),
+)
+def sametrack_watchlist_delete(
+    request: Request, name: WatchlistName, watchlists: WatchlistsDep
+) -> Response:
     """Delete a watchlist and its runs. Observations are kept. 删除监控清单."""
-    return watchlists.delete(name)
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, watchlists.delete(name))
 
 
-@operations.act("POST", f"{_ONE}/runs", "Run a watchlist now", "Started or joined run", *_ERRORS)
-def sametrack_watchlist_run(name: WatchlistName, watchlists: WatchlistsDep) -> WatchRunDetail:
+@router.post(
+    f"{_ONE}/runs",
+    summary="Run a watchlist now",
+    responses=action_responses(WatchRunDetail, "Started or joined run", *_ERRORS),
+)
+def sametrack_watchlist_run(
+    request: Request, name: WatchlistName, watchlists: WatchlistsDep
+) -> Response:
     """Request a run now, or return the run in progress. 立即执行监控清单.
 
     The orchestrator's sensor starts it within half a minute.
     """
-    return watchlists.run(name, origin="api")
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, watchlists.run(name, origin="api"))
 
 
-@operations.read(f"{_ONE}/runs/{{run_id}}", "Run of a watchlist", "Run", *_ERRORS)
+@router.get(
+    f"{_ONE}/runs/{{run_id}}",
+    summary="Run of a watchlist",
+    responses=read_responses(WatchRunDetail, "Run", *_ERRORS),
+)
 def sametrack_watchlist_run_of(
-    name: WatchlistName, run_id: RunId, watchlists: WatchlistsDep
-) -> WatchRunDetail:
+    request: Request, name: WatchlistName, run_id: RunId, watchlists: WatchlistsDep
+) -> Response:
     """Return a run with the outcome of each entry and, once finished, its digest. 单次运行详情."""
-    return watchlists.run_of(name, run_id)
+    record_parameters(request.scope, {"name": name, "run_id": run_id})
+    return conditional_response(request.scope, watchlists.run_of(name, run_id))
 
 
-@operations.read(f"{_ONE}/runs", "Runs of a watchlist", "Newest runs", *_ERRORS)
+@router.get(
+    f"{_ONE}/runs",
+    summary="Runs of a watchlist",
+    responses=read_responses(WatchRunList, "Newest runs", *_ERRORS),
+)
 def sametrack_watchlist_runs(
-    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
-) -> WatchRunList:
+    request: Request,
+    name: WatchlistName,
+    query: Annotated[WatchlistRunsQuery, Query()],
+    watchlists: WatchlistsDep,
+) -> Response:
     """Return the newest runs with due time and outcome. 监控清单的运行记录."""
-    return watchlists.runs(name, limit=query.limit)
+    record_parameters(request.scope, {"name": name, **query.model_dump()})
+    return conditional_response(request.scope, watchlists.runs(name, limit=query.limit))
 
 
-@operations.read(f"{_ONE}/digests", "Digests of a watchlist", "Newest digests", *_ERRORS)
+@router.get(
+    f"{_ONE}/digests",
+    summary="Digests of a watchlist",
+    responses=read_responses(WatchDigestList, "Newest digests", *_ERRORS),
+)
 def sametrack_watchlist_digests(
-    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
-) -> WatchDigestList:
+    request: Request,
+    name: WatchlistName,
+    query: Annotated[WatchlistRunsQuery, Query()],
+    watchlists: WatchlistsDep,
+) -> Response:
     """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
-    return watchlists.digests(name, limit=query.limit)
+    record_parameters(request.scope, {"name": name, **query.model_dump()})
+    return conditional_response(request.scope, watchlists.digests(name, limit=query.limit))

@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.responses.documents import ErrorDocument
-from pipelines.catalog.rules.importing import ProblemReason
-from pipelines.catalog.rules.planning import TrackState
+from pipelines.catalog.rules import ProblemReason, TrackState
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 
 _OptionalTime = Annotated[Timestamp | None, Field(description="ISO 8601, UTC; null: not yet")]

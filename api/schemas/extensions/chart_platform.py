@@ -6,7 +6,7 @@ from pydantic import Field
 
 from api.schemas.chart import Day
 from api.schemas.extensions.exports import TrackGrowth
-from pipelines.charts.rules.lead import Direction, LeadReason
+from pipelines.charts.rules.platform_comparison import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.charts import SongLinkChoice

@@ -38,11 +38,13 @@ class _ParsedRequest(Request):
 
 
 class JsonRoute(APIRoute):
-    """A route with a JSON body."""
+    """A route whose JSON body, if its operation has one, is parsed strictly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, object, Response]]:
         """Wrap the framework's handler with strict parsing of the body."""
         handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
 
         async def strict(request: Request) -> Response:
             check_content_type(request.headers.get("content-type"))

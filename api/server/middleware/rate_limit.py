@@ -1,7 +1,7 @@
 """Local rate limit: a moving window in memory for each client address.
 
 It keeps a runaway program, or a program that guesses tokens, from blocking other clients. Not here:
-how often the service requests the platform (`pipelines/platform/http/rate_limiter.py`).
+how often the service requests the platform (`pipelines/platform/http/host_policy.py`).
 """
 
 import ipaddress

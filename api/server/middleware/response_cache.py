@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.responses import envelope
 from api.server.middleware.guard import RAW_SECURITY_HEADERS
 from api.services.entity_changes import ChangeMark, EntityChanges
-from pipelines.captures.rows import entity_key
+from pipelines.captures.capture import entity_key
 
 MAX_AGE = timedelta(minutes=10)
 """Maximum age of a cached response, because not every change is a capture."""

@@ -18,7 +18,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
-from warehouse.home.cache_files import ExcerptFolder
+from warehouse.home import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
 from warehouse.records.values import ReadOnlyRow, is_own_id

@@ -1,20 +1,20 @@
 """Tables of a response, and the file of one: typed columns, rows of plain values, a method sheet.
 
 Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), calling the operation
-(`source_reader.py`).
+(`source_reader.py`), the columns of a video (`warehouse/exports/document_columns.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
 import orjson
 
 from api.responses.errors import NotFoundError
+from warehouse.exports.document_columns import VIDEO_COLUMNS, DocumentColumn, document_columns
 from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
-from warehouse.exports.export_table import ExportColumn, ExportTable
+from warehouse.exports.export_table import ExportTable
 from warehouse.exports.table_files import MEDIA_TYPES, ExportMethod, TableFormat, to_file
 from warehouse.records.values import ReadOnlyDocument
 
@@ -29,23 +29,13 @@ TableName = Literal[
     "metrics",
     "series",
 ]
-# Columns as `name:kind` or `name:kind:path`, parsed by `_column_paths`.
-_VIDEO = (
-    "aweme_id:text desc:text nickname:text:author.nickname unique_id:text:author.unique_id "
-    "sec_uid:text:author.sec_uid create_time:time digg_count:whole:statistics.digg_count "
-    "comment_count:whole:statistics.comment_count collect_count:whole:statistics.collect_count "
-    "share_count:whole:statistics.share_count hot_score:whole statistics_complete:flag "
-    "music_id:text:music.id_str music_title:text:music.title share_url:text media_type:text "
-    "observed_at:time first_observed_at:time created_at:time created_at_source:text "
-    "music_created_at:time:music.created_at born_with:text:music.born_with.aweme_id"
-)
-_EVIDENCE = (
+_EVIDENCE = document_columns(
     "verdict:text:evidence.verdict score:real:evidence.score "
     "chroma_distance:real:evidence.chroma_distance mfcc_distance:real:evidence.mfcc_distance "
     "overlap_s:real:evidence.overlap_s speed:real:evidence.speed "
     "semitones:real:evidence.semitones comparison_id:text:evidence.comparison_id"
 )
-_SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
+_SOURCE = document_columns("source_music_id:text source_music_title:text source_music_url:text")
 _FACTS = (
     "music_id",
     "keyword",
@@ -70,14 +60,6 @@ _FACTS = (
 EXPORT_COVERAGE_NOTE = "Public pages as a guest sees them, never a full list of the platform."
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPath:
-    """A column and the path to its value in a row's document."""
-
-    column: ExportColumn
-    path: str
-
-
 def build_table(name: TableName, data: ReadOnlyDocument) -> ExportTable:
     """Build a table from the `data` of a response.
 
@@ -85,7 +67,7 @@ def build_table(name: TableName, data: ReadOnlyDocument) -> ExportTable:
         NotFoundError: The response has no such table.
     """
     root = data.get("result") or data
-    columns, find_rows = _TABLES[name]
+    columns, find_rows = TABLES[name]
     try:
         documents = list(find_rows(root))
     except (KeyError, TypeError) as exc:
@@ -94,49 +76,27 @@ def build_table(name: TableName, data: ReadOnlyDocument) -> ExportTable:
             hint="A job has no tables until it is completed",
         ) from exc
     # Every export carries the demo mark, row by row: rows are copied from file to file.
-    columns = (*columns, ColumnPath(ExportColumn("is_demo_data", "flag"), "is_demo_data"))
+    columns = (*columns, DocumentColumn("is_demo_data", "flag"))
     is_demo = bool(data.get("is_demo_data", root.get("is_demo_data")))
     marked = ({**document, "is_demo_data": is_demo} for document in documents)
-    rows = tuple(tuple(_cell(row, column) for column in columns) for row in marked)
-    return ExportTable(name, tuple(column.column for column in columns), rows)
+    rows = tuple(tuple(column.value(row) for column in columns) for row in marked)
+    return ExportTable(name, tuple(column.export_column for column in columns), rows)
 
 
-def _cell(row: ReadOnlyDocument, column: ColumnPath) -> object:
-    """Return the value at the path of a column, as the kind of the column."""
-    value: object = row
-    for step in column.path.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    if value is None:
-        return None
-    kind = column.column.kind
-    # Times come as Unix seconds from the platform, and as text from this service.
-    if kind == "time" and isinstance(value, int | float):
-        return datetime.fromtimestamp(value, UTC)
-    if kind == "time" and isinstance(value, str):
-        return datetime.fromisoformat(value).astimezone(UTC)
-    if kind == "text":
-        return value if isinstance(value, str) else str(value)
-    return float(value) if kind == "real" and isinstance(value, int | float) else value
-
-
-def _column_paths(text: str) -> tuple[ColumnPath, ...]:
-    """Parse `name:kind` or `name:kind:path`, separated by spaces."""
-    parts = (entry.split(":") for entry in text.split())
-    return tuple(
-        ColumnPath(ExportColumn(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
-        for name, kind, *path in parts
-    )
-
-
-_TABLES: dict[
-    str, tuple[tuple[ColumnPath, ...], Callable[[ReadOnlyDocument], Iterable[ReadOnlyDocument]]]
-] = {
+type _FindRows = Callable[[ReadOnlyDocument], Iterable[ReadOnlyDocument]]
+TABLES: Mapping[TableName, tuple[tuple[DocumentColumn, ...], _FindRows]] = {
     "videos": (
-        _column_paths(f"rank:whole {_VIDEO} is_viral:flag link_type:text {_SOURCE} {_EVIDENCE}"),
+        (
+            *document_columns("rank:whole"),
+            *VIDEO_COLUMNS,
+            *document_columns("is_viral:flag link_type:text"),
+            *_SOURCE,
+            *_EVIDENCE,
+        ),
         lambda root: root["aweme_list"],
     ),
     "accounts": (
-        _column_paths(
+        document_columns(
             "sec_uid:text nickname:text unique_id:text follower_count:whole "
             "follower_count_source:text total_favorited:whole "
             "aweme_count:whole profile_complete:flag linked_video_count:whole "
@@ -147,22 +107,31 @@ _TABLES: dict[
         lambda root: root["account_summary"]["accounts"],
     ),
     "variants": (
-        _column_paths(f"rank:whole variant_kind:text {_VIDEO} {_SOURCE} {_EVIDENCE}"),
+        (
+            *document_columns("rank:whole variant_kind:text"),
+            *VIDEO_COLUMNS,
+            *_SOURCE,
+            *_EVIDENCE,
+        ),
         lambda root: root["variants"]["aweme_list"],
     ),
     "search_related": (
-        _column_paths(f"search_relevance_level:text {_VIDEO} duplicate_with_returned_ranking:flag"),
+        (
+            *document_columns("search_relevance_level:text"),
+            *VIDEO_COLUMNS,
+            *document_columns("duplicate_with_returned_ranking:flag"),
+        ),
         lambda root: root["search_related"]["aweme_list"],
     ),
     "coverage": (
-        _column_paths(
+        document_columns(
             "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text "
             "foreign_rows:whole"
         ),
         lambda root: root["coverage"]["sources"],
     ),
     "comparisons": (
-        _column_paths(
+        document_columns(
             "comparison_id:text verdict:text reason:text observation:text segment:text "
             "reference_kind:text reference_aweme_id:text reference_service_track_id:text "
             "candidate_aweme_id:text reference_music_id:text "
@@ -173,7 +142,7 @@ _TABLES: dict[
         lambda root: root["comparisons"],
     ),
     "chart": (
-        _column_paths(
+        document_columns(
             "target_date:text chart_date:text volid:text issue_name:text rank:whole title:text "
             "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
             "is_new:flag song_key:text reason:text"
@@ -186,7 +155,7 @@ _TABLES: dict[
         ),
     ),
     "metrics": (
-        _column_paths(
+        document_columns(
             "sec_user_id:text nickname:text follower_count:whole total_favorited:whole days:whole "
             "window_start:time window_end:time analyzed_count:whole average_digg_count:real "
             "median_digg_count:real top_aweme_id:text:top_video.aweme_id statistics_complete:flag"
@@ -195,7 +164,7 @@ _TABLES: dict[
         lambda root: [{**root, "analyzed_count": root["analyzed_count"]}],
     ),
     "series": (
-        _column_paths(
+        document_columns(
             "observed_at:time surface:text digg_count:whole comment_count:whole "
             "collect_count:whole share_count:whole follower_count:whole total_favorited:whole "
             "aweme_count:whole following_count:whole work_count:whole is_exact:flag"

@@ -19,8 +19,8 @@ from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from warehouse.control import ControlStore
-from warehouse.control.captures import backlog
-from warehouse.control.captures.backlog import BacklogItem
+from warehouse.control import captures as shared_captures
+from warehouse.control.captures import BacklogItem
 from warehouse.queries.charts import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError
@@ -79,7 +79,7 @@ class ChartBacklog:
             WarehouseError: The control store cannot store them.
         """
         documents = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        backlog.add(self.store, SURFACE, documents)
+        shared_captures.add_to_backlog(self.store, SURFACE, documents)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -118,7 +118,7 @@ class ChartBacklog:
     async def _capture_some(self) -> bool:
         """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
-            backlog.claim, self.store, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
+            shared_captures.claim_backlog, self.store, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
         )
         if not taken:
             return False
@@ -128,7 +128,9 @@ class ChartBacklog:
         except BaseException:
             # stored issues are recognised on the next attempt
             names = [item.entity_id for item in taken]
-            putting_back = asyncio.to_thread(backlog.postpone, self.store, SURFACE, names, wait_s=0)
+            putting_back = asyncio.to_thread(
+                shared_captures.postpone_backlog, self.store, SURFACE, names, wait_s=0
+            )
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
@@ -156,11 +158,13 @@ class ChartBacklog:
         again = [item for item in refused if item.tries < MAX_ATTEMPTS]
         for item in again:
             wait_s = RETRY_DELAY_S * item.tries
-            backlog.postpone(self.store, SURFACE, [item.entity_id], wait_s=wait_s)
-        backlog.remove(self.store, SURFACE, [item.entity_id for item in taken if item not in again])
+            shared_captures.postpone_backlog(self.store, SURFACE, [item.entity_id], wait_s=wait_s)
+        shared_captures.remove_from_backlog(
+            self.store, SURFACE, [item.entity_id for item in taken if item not in again]
+        )
 
     def _until_next(self) -> float:
-        due = backlog.next_due_at(self.store, SURFACE)
+        due = shared_captures.backlog_due_at(self.store, SURFACE)
         if due is None:
             return POLL_INTERVAL_S
         return min(POLL_INTERVAL_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))

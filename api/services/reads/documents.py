@@ -16,6 +16,7 @@ from pipelines.charts.rules.history import INTERVAL_DAYS, HistoryNode, Span, son
 from pipelines.documents.video_types import ImageUrls, VideoDocument
 from pipelines.documents.videos import to_time, to_video_document
 from pipelines.platform.providers import is_experimental
+from warehouse.queries.lists import ListHistory
 from warehouse.records.charts import SONG_LIMIT, ChartSong
 from warehouse.records.errors import SametrackError
 from warehouse.records.videos import Account, Video
@@ -47,18 +48,6 @@ def provenance(data_provider: str, *, is_demo: bool) -> lists.Provenance:
         "is_experimental": is_experimental(data_provider),
         "is_demo_data": is_demo,
     }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListHistory:
-    """Observation counts and times of a list."""
-
-    first_screen_count: int
-    union_count: int
-    snapshot_count: int
-    distinct_snapshot_count: int
-    first_observed_at: datetime | None
-    last_observed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,15 @@ from api.schemas.lists import CursorList
 from api.services.reads import documents
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor
-from warehouse.queries.lists import ListOrder, UnionPage, read_union_page, sort_key
-from warehouse.queries.videos import ListedVideo, VideoSortValues, read_listed_videos
+from warehouse.queries.lists import ListHistory, ListOrder, UnionPage, read_union_page, sort_members
+from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music
 
@@ -154,20 +154,14 @@ class ListSource[Answer]:
         missing = [aweme_id for aweme_id in aweme_ids if aweme_id not in loaded]
         if missing:
             loaded |= await run_sync(read_listed_videos, self.sources.engine, missing)
-        entries = [loaded[aweme_id] for aweme_id in aweme_ids if aweme_id in loaded]
-        foreign = [entry.video for entry in entries if self.is_foreign(entry.video)]
-        own = [entry for entry in entries if not self.is_foreign(entry.video)]
-        if is_first and len(foreign) > len(own):
-            page = VideoPage(
-                videos=tuple(entry.video for entry in own),
-                foreign=tuple(foreign),
-                cursor=None,
-                has_more=None,
-            )
+        videos = [loaded[aweme_id] for aweme_id in aweme_ids if aweme_id in loaded]
+        own = tuple(video for video in videos if not self.is_foreign(video))
+        foreign = tuple(video for video in videos if self.is_foreign(video))
+        page = VideoPage(videos=own, foreign=foreign, cursor=None, has_more=None)
+        if is_first and page.is_substituted:
             raise foreign_rows_error(page, surface=self.surfaces[0])
         return [
-            to_video_document(entry.video, first_observed_at=entry.first_observed_at)
-            for entry in own
+            to_video_document(video, first_observed_at=video.first_observed_at) for video in own
         ]
 
     async def _answer_of(
@@ -185,7 +179,7 @@ class ListSource[Answer]:
                 has_more=place.offset + count < page.union_count,
                 platform_has_more=page.platform_has_more,
                 pagination_mode=documents.LOCAL_CURSOR,
-                history=to_history(page),
+                history=page,
                 data_provider=page.data_provider,
                 is_demo=self.sources.is_demo,
             )
@@ -211,18 +205,15 @@ class ListSource[Answer]:
         return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
-def to_history(page: UnionPage) -> documents.ListHistory:
-    """Return the observation history of a list without the page itself."""
-    return documents.ListHistory(
-        **{name: getattr(page, name) for name in documents.ListHistory.__dataclass_fields__}
-    )
-
-
 def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> documents.ListPage:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
-    videos = sorted(walk.videos, key=lambda video: sort_key(request.order, _sort_values(video)))
-    page_videos = videos[offset : offset + request.count]
-    history = documents.ListHistory(
+    videos = {video.aweme_id: video for video in walk.videos}
+    values: dict[str, int | None] = {}
+    if request.order != "public":
+        values = {name: _sort_value(video, request.order) for name, video in videos.items()}
+    ids = sort_members(videos, values)
+    page_videos = [videos[name] for name in ids[offset : offset + request.count]]
+    history = ListHistory(
         first_screen_count=len(videos),
         union_count=len(videos),
         snapshot_count=0,
@@ -268,9 +259,10 @@ def _until(page: UnionPage, place: PagePosition, request: ListPageRequest) -> da
     return fresh_until(page.last_observed_at, request.ttl_s)
 
 
-def _sort_values(video: Video) -> VideoSortValues:
-    created = None if video.birth is None else int(video.birth.at.timestamp())
-    return VideoSortValues(likes=video.statistics.digg_count, created=created)
+def _sort_value(video: Video, order: ListOrder) -> int | None:
+    if order == "likes":
+        return video.statistics.digg_count
+    return None if video.birth is None else int(video.birth.at.timestamp())
 
 
 def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource[CursorList]:

@@ -32,15 +32,6 @@ MAX_PAGES = 3
 MAX_PARALLEL_READS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """One page of posts: its videos in display order, and the cursor of the next page."""
-
-    videos: Sequence[Video]
-    cursor: int | None
-    has_more: bool | None
-
-
 async def read_metrics(
     sources: Sources, sec_user_id: str, *, window: TimeWindow, count: int, deadline: Deadline
 ) -> ReadResult[CreatorMetrics]:
@@ -141,19 +132,19 @@ class _Collector:
         self.is_complete = False
         self.refused += [] if error is None else [error]
 
-    async def _posts(self, cursor: int) -> _Page:
+    async def _posts(self, cursor: int) -> VideoPage:
         page = await find_posts(
             self.sources, self.captures, self.sec_user_id, cursor=cursor, now=self.window.end
         )
         if isinstance(page, ListWalk):  # demo data as a fallback
             self.videos.update((video.aweme_id, video) for video in page.videos)
-            return _Page(page.videos, page.cursor, page.has_more)
+            return VideoPage(videos=page.videos, cursor=page.cursor, has_more=page.has_more)
         listed = await run_sync(read_listed_videos, self.sources.engine, page.aweme_ids)
         for name, entry in listed.items():
-            self._take(name, entry.video)
+            self._take(name, entry)
             self.first_at[name] = entry.first_observed_at
-        videos = [listed[name].video for name in page.aweme_ids if name in self.videos]
-        return _Page(videos, page.cursor, page.has_more)
+        videos = tuple(listed[name] for name in page.aweme_ids if name in self.videos)
+        return VideoPage(videos=videos, cursor=page.cursor, has_more=page.has_more)
 
     def _take(self, aweme_id: str, video: Video) -> None:
         """Take a post, unless it states another author; demo data in its place always does."""

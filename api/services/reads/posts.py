@@ -15,8 +15,8 @@ from api.services.reads import documents, lists
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
-from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
 from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
@@ -188,7 +188,7 @@ async def _to_answer(
             has_more=is_cut or goes_on,
             platform_has_more=page.has_more,
             pagination_mode=documents.PLATFORM_CURSOR,
-            history=lists.to_history(union),
+            history=union,
             data_provider=page.data_provider,
             is_demo=listing.sources.is_demo,
         )

@@ -17,8 +17,8 @@ from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.sharing import is_fresh
 from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import Provider

@@ -10,8 +10,8 @@ from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.deadline import Deadline
 from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.queries.accounts import read_profile

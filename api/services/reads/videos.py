@@ -17,8 +17,8 @@ from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
+from pipelines.captures.sharing import is_fresh
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos
@@ -43,7 +43,7 @@ async def read_videos(
         WarehouseError: A store is unavailable.
     """
     listed = await run_sync(read_listed_videos, sources.engine, aweme_ids)
-    fresh = {aweme_id for aweme_id, entry in listed.items() if _is_fresh(entry.video, sources)}
+    fresh = {aweme_id for aweme_id, entry in listed.items() if _is_fresh(entry, sources)}
     missing = [name for name in aweme_ids if name not in fresh]
     read: ReadOutcomes[str, DetailOrUnavailable] = ReadOutcomes()
     gone = await lately_unavailable(sources, missing)
@@ -97,7 +97,7 @@ def _served(
     is_asked = detail is not None or aweme_id in read.errors or aweme_id in read.late
     if entry is None or is_asked:
         return None
-    return to_video_document(entry.video, first_observed_at=first)
+    return to_video_document(entry, first_observed_at=first)
 
 
 def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> FilteredVideo:
@@ -119,7 +119,7 @@ def _is_from_app(
         return detail.video.surface in APP_SURFACES
     entry = listed.get(aweme_id)
     is_served = entry is not None and aweme_id not in read.errors and aweme_id not in read.late
-    return is_served and entry is not None and entry.video.surface in APP_SURFACES
+    return is_served and entry is not None and entry.surface in APP_SURFACES
 
 
 def _is_fresh(video: Video, sources: Sources) -> bool:

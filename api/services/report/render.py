@@ -95,6 +95,8 @@ _MESSAGES = {
     "audit": coverage_messages.audit_sentences,
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
+    "figure": messages.FIGURES.__getitem__,
+    "heading": messages.figure_heading,
     "stop": stop_message,
     "reason": reason_message,
     "variant": messages.variant_message,

@@ -32,8 +32,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import LARGEST_EXACT, ExportMethod, json_value, to_file
-from warehouse.lake.as_of import parse_as_of
-from warehouse.lake.reading import open_lake_for_reading
+from warehouse.lake.reading import open_lake_for_reading, parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
 from warehouse.records.times import to_utc_text

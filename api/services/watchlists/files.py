@@ -21,7 +21,12 @@ _TOP = "watchlists"
 _GROUPS = {f"{kind}s": kind for kind in ENTRY_KINDS}
 """Keys of the entry lists in a file: `tracks`, `accounts`, `hashtags`."""
 
-_FIELDS = ("name", "every", *_GROUPS, "thresholds", "parameters", "enabled")
+# A file has a list per kind in place of the field `entries`.
+_FIELDS = tuple(
+    name
+    for field in WatchlistBody.model_fields
+    for name in (_GROUPS if field == "entries" else (field,))
+)
 _HINT = "See docs/watchlists.md for a complete file"
 
 type _NodePath = tuple[str | int, ...]
@@ -35,7 +40,7 @@ class FilePlan:
     line: int
 
 
-def read_watch_file(text: str) -> list[FilePlan]:
+def read_watchlist_file(text: str) -> list[FilePlan]:
     """Return the plans of a file in their order.
 
     Raises:
@@ -188,7 +193,7 @@ def apply_file(service: WatchlistService, text: str, *, prune: bool, dry_run: bo
     Raises:
         InvalidParameterError: The file is invalid, with the line; nothing was changed.
     """
-    file_plans = read_watch_file(text)
+    file_plans = read_watchlist_file(text)
     for file_plan in file_plans:
         try:
             service.check(file_plan.plan)

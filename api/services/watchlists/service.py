@@ -12,7 +12,6 @@ from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
-    WatchEntry,
     WatchlistDeleted,
     WatchlistDocument,
     WatchlistList,
@@ -20,7 +19,6 @@ from api.schemas.extensions.watchlists import (
     WatchRunDocument,
     WatchRunEntry,
     WatchRunList,
-    WatchThresholds,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.open_stores import open_control_of
@@ -28,7 +26,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
@@ -196,10 +194,7 @@ class WatchlistService:
         newest = watchlists.newest_runs(self.store, plan.name, limit=1)
         return to_document(
             WatchlistDocument,
-            plan,
-            entries=[to_document(WatchEntry, entry) for entry in plan.entries],
-            thresholds=to_document(WatchThresholds, plan.thresholds),
-            parameters=dict(plan.parameters),
+            plan.to_document(),
             cron=stored.cron,
             next_due_at=next_due_at if plan.enabled else None,
             last_run=_to_run(newest[0]) if newest else None,

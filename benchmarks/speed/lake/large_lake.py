@@ -16,7 +16,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
 from benchmarks.speed.running import RowOutput
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.tables import BY_NAME

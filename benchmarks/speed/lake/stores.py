@@ -7,10 +7,10 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from benchmarks.speed.running import Figure, Workspace
-from warehouse.control import job_claims, jobs, open_control
+from warehouse.control import jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import read_latest_videos
@@ -36,7 +36,7 @@ def measure_stores(space: Workspace) -> Iterator[Figure]:
     yield f"one video by key over {COMMITS} commits, median", _ms(reads), "28 ms"
     with closing(open_control(home.control_url, world="sandbox")) as control:
         job, _ = jobs.create_or_join(control, _job())
-        job_claims.claim(control, "bench")
+        jobs.claim(control, "bench")
         writes = [
             _timed(lambda: jobs.save_progress(control, job.job_id, ProgressRecord()))
             for _ in range(100)

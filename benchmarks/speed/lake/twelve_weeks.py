@@ -39,7 +39,7 @@ from benchmarks.speed.service.reads import (
     _times,
     _year,
 )
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 

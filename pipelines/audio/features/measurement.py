@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
-from pipelines.audio.features.filter_banks import filter_banks
-from pipelines.audio.features.grid import (
+from pipelines.audio.features.sound_features import (
     FINE_HOP_S,
     HALVED_FROM_HZ,
     HOP_S,
     LONG_WINDOW_S,
     SHORT_WINDOW_S,
+    Features,
     Geometry,
+    Peaks,
+    filter_banks,
     frame_count,
     geometry,
 )
-from pipelines.audio.features.sound_features import Features, Peaks
 
 Spectrum = NDArray[np.float32]
 ComplexSpectrum = NDArray[np.complex64]

@@ -11,8 +11,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS
-from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
+from pipelines.audio.features.sound_features import (
+    CHROMA_BINS,
+    FEATURE_VERSION,
+    MEL_BANDS,
+    Features,
+    Peaks,
+)
 from warehouse.records.evidence import VERDICT_REVISION
 from warehouse.records.values import Row
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.grid import HOP_S
-from pipelines.audio.features.sound_features import Centred
+from pipelines.audio.features.sound_features import HOP_S, Centred
 from pipelines.audio.matching.kernels import Quartet, banded_path, best_alignment
 
 DTW_RADIUS = 1

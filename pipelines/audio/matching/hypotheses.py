@@ -11,8 +11,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.filter_banks import MEL_BANDS, hz_to_mel, mel_edges, mel_to_hz
-from pipelines.audio.features.sound_features import Features, Peaks
+from pipelines.audio.features.sound_features import (
+    MEL_BANDS,
+    Features,
+    Peaks,
+    hz_to_mel,
+    mel_edges,
+    mel_to_hz,
+)
 
 Family = Literal["speed", "tempo", "pitch", "pitch_and_speed"]
 BINS_PER_SEMITONE = 3

@@ -8,13 +8,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.audio.features.grid import HOP_S
-from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching import peak_agreement, scoring, search
+from pipelines.audio.features.sound_features import HOP_S, Features
+from pipelines.audio.matching import scoring, search
+from pipelines.audio.matching.agreement import (
+    CommonStretch,
+    NoteCoherence,
+    PeakMatch,
+    drifting_share,
+    is_partly_common,
+    match_peaks,
+    note_coherence,
+    phase_certainty,
+    tone_agreement,
+)
 from pipelines.audio.matching.alignment import Block, align, block_at
 from pipelines.audio.matching.hypotheses import undo
-from pipelines.audio.matching.peak_votes import CommonStretch
-from pipelines.audio.matching.tone_agreement import tone_agreement
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MatchThresholds,
@@ -233,7 +241,7 @@ def _judge_hypothesis(
         match = _match(reference, undone, block)
         # Time stretching destroys phases; only a plain speed change keeps them.
         is_speed = hypothesis.family == "speed"
-        sureness = _phase_sureness(match, peak_agreement.note_coherence(match)) if is_speed else 0.0
+        sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
         agreement = match.share * scoring.phase_weight(sureness, least=least)
         if scoring.block_meets_rule(segment, block, limits):
             judged = _judge_by_tones(segment, block, match, agreement, limits)
@@ -317,7 +325,7 @@ def _judge_unchanged_block(
         return _judge_block(segment, block, share, _RULE_NOT_MET)
 
     # Agreement counts least where the notes contradict it.
-    coherence = peak_agreement.note_coherence(match)
+    coherence = note_coherence(match)
     against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
     least = against + (without - against) * scoring.trust_in_delay(coherence)
     weight = scoring.phase_weight(_phase_sureness(match, coherence), least=least)
@@ -325,11 +333,11 @@ def _judge_unchanged_block(
 
     # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
     if scoring.can_be_surpassed(match.share) and scoring.explains_better(
-        peak_agreement.drifting_share(match), match.share
+        drifting_share(match), match.share
     ):
         return replace(judged, objection="tempo_drifts")
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
-    if is_long and _is_match(judged, limits) and peak_agreement.is_partly_common(match):
+    if is_long and _is_match(judged, limits) and is_partly_common(match):
         return replace(judged, objection="common_part_too_short")
     return judged
 
@@ -337,7 +345,7 @@ def _judge_unchanged_block(
 def _judge_by_tones(
     segment: Segment,
     block: Block,
-    match: peak_agreement.PeakMatch,
+    match: PeakMatch,
     agreement: float,
     limits: MatchThresholds,
     *,
@@ -353,24 +361,22 @@ def _judge_by_tones(
     return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
 
 
-def _match(reference: Features, candidate: Features, block: Block) -> peak_agreement.PeakMatch:
+def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
     first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
     return _match_frames(reference, candidate, lag, first, first + block.frames)
 
 
 def _match_frames(
     reference: Features, candidate: Features, lag: int, first: int, last: int
-) -> peak_agreement.PeakMatch:
+) -> PeakMatch:
     """Match the peaks of the candidate's frames first..last to those `lag` frames later."""
     # Two fine frames are one frame.
-    return peak_agreement.match_peaks(
+    return match_peaks(
         reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
     )
 
 
-def _phase_sureness(
-    match: peak_agreement.PeakMatch, coherence: peak_agreement.NoteCoherence
-) -> float:
+def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
     """Return how surely phases agree as those of one recording, 0 to 1: by notes, or by a delay."""
     by_notes, trust = (
         scoring.sureness_of_notes(coherence, match.share),
@@ -379,7 +385,7 @@ def _phase_sureness(
     # The search for a delay costs most, so it is left out where notes alone decide.
     if by_notes == 1.0 or trust == 0.0:
         return by_notes
-    return max(by_notes, trust * scoring.sureness_of_delay(peak_agreement.phase_certainty(match)))
+    return max(by_notes, trust * scoring.sureness_of_delay(phase_certainty(match)))
 
 
 def _judge_block(

@@ -8,9 +8,8 @@ numbers out. Not here: measuring, the verdict (`judging.py`).
 import math
 from dataclasses import dataclass, replace
 
+from pipelines.audio.matching.agreement import CERTAIN, NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
-from pipelines.audio.matching.peak_agreement import CERTAIN, NoteCoherence
-from pipelines.audio.matching.tone_agreement import ToneAgreement
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.grid import FRAMES_PER_S, next_smooth
-from pipelines.audio.features.sound_features import Features, Peaks
+from pipelines.audio.features.sound_features import FRAMES_PER_S, Features, Peaks, next_smooth
+from pipelines.audio.matching.agreement import match_peaks
 from pipelines.audio.matching.hypotheses import (
     BINS_PER_SEMITONE,
     HYPOTHESES,
@@ -25,7 +25,6 @@ from pipelines.audio.matching.hypotheses import (
     Hypothesis,
     undo_peaks,
 )
-from pipelines.audio.matching.peak_agreement import match_peaks
 
 # Single changes
 _REFINED_COUNT = 4  # chroma cannot tell octaves apart, so two may be one guess

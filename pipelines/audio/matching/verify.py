@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipelines.audio.features.grid import FINE_HOP_S, HOP_S
-from pipelines.audio.features.sound_features import Features, Peaks
+from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import group_verdict, hypotheses, judging
-from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
-from pipelines.audio.matching.peak_votes import CommonStretch, common_stretches, is_reversed
+from pipelines.audio.matching import hypotheses, judging
+from pipelines.audio.matching.agreement import (
+    TOLERANCE_HZ,
+    CommonStretch,
+    common_stretches,
+    is_reversed,
+)
 from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
@@ -22,7 +25,33 @@ from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
     SearchedRange,
+    Verdict,
 )
+
+# Records of the verdict over a group of pairs. Imports no audio library, so any process may.
+
+MOST_REFERENCES = 3
+MOST_CANDIDATES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPair:
+    """One compared pair of a group; the indices are positions in the given sequences."""
+
+    reference_index: int
+    candidate_index: int
+    evidence: PairEvidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupVerdict:
+    """The verdict over all pairs: the verdict of `best`, the most credible pair."""
+
+    verdict: Verdict
+    reason: str
+    best: GroupPair | None
+    pairs: tuple[GroupPair, ...]
+
 
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
@@ -208,7 +237,7 @@ def verify_group(
     search: bool = True,
     stops_when_sure: bool = True,
     keeps_order: bool = False,
-) -> group_verdict.GroupVerdict:
+) -> GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
     With `keeps_order`, the references are compared in the given order instead.
@@ -220,14 +249,14 @@ def verify_group(
     of the arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
-    order = order[: group_verdict.MOST_REFERENCES]
-    chosen = candidates[: group_verdict.MOST_CANDIDATES]
-    pairs: list[group_verdict.GroupPair] = []
+    order = order[:MOST_REFERENCES]
+    chosen = candidates[:MOST_CANDIDATES]
+    pairs: list[GroupPair] = []
     for reference_index in order:
         for candidate_index, candidate in enumerate(chosen):
             evidence = _judge_unedited(references[reference_index], candidate, limits)
             pairs.append(
-                group_verdict.GroupPair(
+                GroupPair(
                     reference_index=reference_index,
                     candidate_index=candidate_index,
                     evidence=evidence,
@@ -245,15 +274,15 @@ def verify_group(
 def _searched_pairs(
     references: Sequence[SoundMeasurement],
     candidates: Sequence[SoundMeasurement],
-    pairs: Sequence[group_verdict.GroupPair],
+    pairs: Sequence[GroupPair],
     limits: MatchThresholds,
-) -> list[group_verdict.GroupPair]:
+) -> list[GroupPair]:
     """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     first = (checked or pairs)[0].reference_index
     # Whether each reference agrees with the first one.
     alike = {first: True}
-    searched: list[group_verdict.GroupPair] = []
+    searched: list[GroupPair] = []
     for pair in pairs:
         index = pair.reference_index
         verdict = _group_verdict(searched)
@@ -320,14 +349,14 @@ def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
     return sorted(range(len(references)), key=rank)
 
 
-def _group_verdict(pairs: list[group_verdict.GroupPair]) -> group_verdict.GroupVerdict:
+def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
     """Let the most credible pair decide; pairs that are not comparable count only if alone."""
     if not pairs:
-        return group_verdict.GroupVerdict(
+        return GroupVerdict(
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
         )
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
-    return group_verdict.GroupVerdict(
+    return GroupVerdict(
         verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
     )

@@ -5,14 +5,20 @@ In a `.txt` file a whole line is one, because the text of a shared link may hold
 """
 
 import csv
+import io
 import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Self
+from xml.parsers import expat
 
-from pipelines.catalog.rules import importing
-from pipelines.catalog.sources.spreadsheet import limited_rows, read_first_sheet
+from python_calamine import CalamineError, CalamineWorkbook
+
+from pipelines.catalog import rules
 from warehouse.input_files import check_file
 from warehouse.records.errors import InvalidParameterError
 
@@ -23,17 +29,17 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _DELIMITERS = ",;\t"
 COLUMN_NAMES = frozenset(
     {
-        *importing.INPUT_COLUMNS,
-        *importing.TITLE_COLUMNS,
-        *importing.ARTIST_COLUMNS,
-        *importing.PRIORITY_COLUMNS,
+        *rules.INPUT_COLUMNS,
+        *rules.TITLE_COLUMNS,
+        *rules.ARTIST_COLUMNS,
+        *rules.PRIORITY_COLUMNS,
     }
 )
 
 type NumberedRow = tuple[int, list[str]]
 
 
-def read_lines(path: Path) -> list[importing.ImportLine]:
+def read_lines(path: Path) -> list[rules.ImportLine]:
     """Return the lines of a file.
 
     Raises:
@@ -53,7 +59,7 @@ def read_lines(path: Path) -> list[importing.ImportLine]:
     return parse_table(data, name=path.name)
 
 
-def parse_table(data: bytes, *, name: str) -> list[importing.ImportLine]:
+def parse_table(data: bytes, *, name: str) -> list[rules.ImportLine]:
     """Return the lines of a table; the suffix of `name` tells text from a spreadsheet.
 
     Raises:
@@ -76,10 +82,10 @@ def parse_table(data: bytes, *, name: str) -> list[importing.ImportLine]:
         ) from error
 
 
-def link_lines(texts: Iterable[str]) -> list[importing.ImportLine]:
+def link_lines(texts: Iterable[str]) -> list[rules.ImportLine]:
     """Return a line for each text, such as the arguments of a command."""
     return [
-        importing.ImportLine(number=number, values={importing.INPUT_COLUMNS[0]: text})
+        rules.ImportLine(number=number, values={rules.INPUT_COLUMNS[0]: text})
         for number, text in enumerate(texts, 1)
     ]
 
@@ -155,14 +161,14 @@ class _RowText:
         self._chars = 0
 
 
-def _to_lines(rows: Sequence[NumberedRow]) -> list[importing.ImportLine]:
+def _to_lines(rows: Sequence[NumberedRow]) -> list[rules.ImportLine]:
     filled = [row for row in rows if any(value.strip() for value in row[1])]
     if not filled:
         return []
     # The first row is a header if it names a known column; each of its names is used once.
     first = filled[0][1]
     has_header = any(name.casefold().strip().replace(" ", "_") in COLUMN_NAMES for name in first)
-    names, body = [importing.INPUT_COLUMNS[0]], filled
+    names, body = [rules.INPUT_COLUMNS[0]], filled
     if has_header:
         names, body = list[str](), filled[1:]
         for place, title in enumerate(first, 1):
@@ -174,5 +180,178 @@ def _to_lines(rows: Sequence[NumberedRow]) -> list[importing.ImportLine]:
         numbered = [f"column_{place}" for place in range(len(names) + 1, len(row) + 1)]
         cells = zip([*names, *numbered], row, strict=False)
         values = {name: value for name, value in cells if value.strip() or not has_header}
-        lines.append(importing.ImportLine(number=number, values=values))
+        lines.append(rules.ImportLine(number=number, values=values))
     return lines
+
+
+# Read the cells of the first sheet of an XLSX file as text.
+#
+# The library reads a workbook as a whole and makes a table of all cells between the first and the
+# last, so what would fill the memory is refused before it sees the file. Formulas are not
+# evaluated: their stored values are read.
+
+MAX_PART_BYTES = 16 * 1024 * 1024
+MAX_PARTS_BYTES = 4 * MAX_PART_BYTES
+MAX_COLUMNS = 200
+MAX_ROWS = 100_000
+MAX_CELLS = 400_000
+"""Filled cells of a table. Memory for a whole table is a hundred bytes a cell."""
+MAX_AREA = 1_500_000
+"""Cells between the first and the last that is filled: the library takes 24 bytes for each."""
+MAX_CHARS = 8_000_000
+MAX_DEPTH = 50
+LARGEST_EXACT = 2**53 - 1
+_CELL = re.compile(r"([A-Z]+)([0-9]+)", re.IGNORECASE)
+_READ = re.compile(r"(xl|_rels)/.*\.(xml|rels)")
+_UNREADABLE = (
+    CalamineError,
+    zipfile.BadZipFile,
+    zlib.error,
+    expat.ExpatError,
+    EOFError,
+    LookupError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def limited_rows(rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield numbered rows up to the limits of a catalogue.
+
+    Raises:
+        ValueError: There are more rows, filled cells or characters.
+    """
+    cells = chars = 0
+    for count, (number, values) in enumerate(rows, 1):
+        filled = [value for value in values if value]
+        cells += len(filled)
+        chars += sum(map(len, filled))
+        if count > MAX_ROWS or cells > MAX_CELLS or chars > MAX_CHARS:
+            raise ValueError(
+                f"it has more than {MAX_ROWS:,} rows, {MAX_CELLS:,} filled cells "
+                f"or {MAX_CHARS:,} characters"
+            )
+        yield number, values
+
+
+def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Return the rows of the first sheet with their numbers; blank rows are absent.
+
+    Raises:
+        InvalidParameterError: The file is not an XLSX file, or is too large when unpacked.
+    """
+    try:
+        with CalamineWorkbook.from_filelike(io.BytesIO(_checked(data))) as workbook:
+            if not workbook.sheet_names:
+                raise ValueError("it has no sheet")
+            sheet = workbook.get_sheet_by_index(0)
+            # The sheet begins with its first filled cell; the columns before it are blank.
+            first_row, first_column = sheet.start or (0, 0)
+            blank = [""] * min(first_column, MAX_COLUMNS)
+            numbered = (
+                (number, [*blank, *map(_text, row[: MAX_COLUMNS - len(blank)])])
+                for number, row in enumerate(sheet.iter_rows(), first_row + 1)
+            )
+            rows = list(limited_rows((number, row) for number, row in numbered if any(row)))
+    except _UNREADABLE as error:
+        raise InvalidParameterError(
+            f"{name} cannot be read as an XLSX file: {error}", hint="Save it as XLSX or CSV again"
+        ) from error
+    return iter(rows)
+
+
+def _checked(data: bytes) -> bytes:
+    """Return a copy of the workbook with only the parts that are read.
+
+    Raises:
+        ValueError: A part would take too much memory.
+    """
+    # The copy states the true size of each part, whatever the original declares.
+    copy = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as checked,
+    ):
+        parts = {part.filename: part for part in archive.infolist() if _READ.match(part.filename)}
+        if sum(part.file_size for part in parts.values()) > MAX_PARTS_BYTES:
+            raise ValueError(f"it has more than {MAX_PARTS_BYTES >> 20} MB when unpacked")
+        for name, part in parts.items():
+            if part.file_size > MAX_PART_BYTES:
+                raise ValueError(f"{name} has more than {MAX_PART_BYTES >> 20} MB when unpacked")
+            text = archive.read(part)
+            _check_extent(text, name)
+            checked.writestr(name, text)
+    return copy.getvalue()
+
+
+def _check_extent(text: bytes, name: str) -> None:
+    """Check a part of a workbook.
+
+    Raises:
+        ValueError: It declares a document type, nests elements too deeply, or its filled cells are
+            too far apart.
+    """
+    row = column = depth = 0
+    rows, columns = set[int](), set[int]()
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal row, column, depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError(f"{name} has more than {MAX_DEPTH} elements in each other")
+        match tag.rpartition(":")[2]:
+            case "row":
+                row, column = int(attributes.get("r") or row + 1), 0
+            case "c":
+                column += 1
+                place = _CELL.fullmatch(attributes.get("r", ""))
+                if place is not None:
+                    row, column = int(place[2]), _column(place[1])
+            case "v" | "is":
+                rows.add(row)
+                columns.add(column)
+
+    def refuse(*_declaration: object) -> None:
+        # No spreadsheet program writes one; entities in it could expand without limit.
+        raise ValueError(f"{name} declares a document type")
+
+    def end(_tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    # The library reads every part as UTF-8, whatever encoding the part declares.
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.Parse(text, True)
+    if rows and (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1) > MAX_AREA:
+        raise ValueError(f"the cells of {name} are too far apart: {MAX_AREA:,} may lie between")
+
+
+def _column(letters: str) -> int:
+    """Return the number of a column such as `AB`, from 1."""
+    number = 0
+    for letter in letters.upper():
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
+def _text(value: object) -> str:
+    """Return the value of a cell as text."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float() if value.is_integer() and abs(value) <= LARGEST_EXACT:
+            return str(int(value))
+        case float():
+            # The exponent shows that digits are lost.
+            return f"{value:E}" if abs(value) > LARGEST_EXACT else repr(value)
+        case datetime():
+            moment = (value + timedelta(seconds=0.5)).replace(microsecond=0)
+            is_day = moment.time() == datetime.min.time()
+            return moment.date().isoformat() if is_day else moment.isoformat()
+        case date():
+            return value.isoformat()
+    return str(value)

@@ -6,22 +6,209 @@ Joins rows of both sides into mart rows and documents. Not here: the rules for l
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
 
 from pipelines.charts.rules.history import song_key
-from pipelines.charts.rules.lead import (
-    LEAD_METHOD,
-    Lead,
-    Rise,
-    VideoLikes,
-    estimate_lead,
-    find_entry,
-)
 from pipelines.charts.rules.song_links import LINK_METHOD, Song, SongMatch
 from warehouse.records.charts import ChartSong, PlatformMusic
 from warehouse.records.times import END_S
 from warehouse.records.values import Document, ReadOnlyDocument
+
+# Estimate the lead: days from a song's rise on the platform to its entry on the chart.
+#
+# Both times are known as intervals only: an issue covers a day, likes are known when observed. The
+# bounds hold for the observed data; the estimate is their midpoint and is omitted where it would
+# not be meaningful. Not here: reading observations, linking songs (`song_links.py`).
+
+LEAD_METHOD = "half-of-likes-1"
+"""Increase this with every change of the formula."""
+
+SHARE = 0.5
+"""The rise is the time at which this share of the last observed likes was reached."""
+LEAST_DAYS = 3
+"""Minimum number of days with an observation for an estimate."""
+WIDEST_DAYS = 30.0
+"""Bounds further apart than this are too wide for a meaningful midpoint."""
+
+Direction = Literal["platform_first", "chart_first", "undecided"]
+LeadReason = Literal[
+    "no_observations",
+    "no_likes",
+    "too_few_observations",
+    "entry_not_seen",
+    "publication_unknown",
+    "bounds_too_wide",
+]
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartEntry:
+    """The first stored issue with a song, and the last stored issue before it without the song.
+
+    `after` is None if there is no earlier issue: the song may have been on the chart before.
+    """
+
+    day: date
+    after: date | None
+
+    @property
+    def bounds(self) -> tuple[datetime | None, datetime]:
+        """Earliest and latest time of the entry (UTC): issues have a date but no hour."""
+        low = None if self.after is None else datetime.combine(self.after, time(), UTC)
+        return low, datetime.combine(self.day, time(), UTC) + _DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoLikes:
+    """The likes of one video: its publication time and its observations, oldest first."""
+
+    published_at: datetime | None
+    observations: tuple[tuple[datetime, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rise:
+    """When half of the likes was reached: not before `after`, not later than `before`.
+
+    `after` is None if videos with unknown publication time have too large a share of the likes.
+    """
+
+    digg_count: int
+    after: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """Days from rise to entry, positive if the platform was first; `reason` if `days` is null."""
+
+    days: float | None = None
+    low_days: float | None = None
+    high_days: float | None = None
+    direction: Direction | None = None
+    reason: LeadReason | None = None
+    work_count: int = 0
+    observation_count: int = 0
+    observed_day_count: int = 0
+
+
+def find_entry(song_days: Iterable[date], issue_days: Sequence[date]) -> ChartEntry:
+    """Find the chart entry of a song. `issue_days` are the days of all stored issues, unordered.
+
+    The entry is into the stored part of the chart (its first twenty ranks), and as precise as the
+    stored issues are dense.
+    """
+    first = min(song_days)
+    return ChartEntry(
+        day=first, after=max((day for day in issue_days if day < first), default=None)
+    )
+
+
+def find_rise(videos: Iterable[VideoLikes]) -> Rise:
+    """Bound the time at which the videos had reached `SHARE` of their last observed likes.
+
+    Likes gained between two observations were gained somewhere between them, the first ones
+    between publication and the first observation. With all growth as early as possible, the share
+    is reached at `after`; with all growth as late as possible, at `before`:
+
+        after  = min { t : sum of growth that began by t >= SHARE * total }
+        before = min { t : sum of growth that was observed by t >= SHARE * total }
+
+    Undiscovered videos are not included, and the total is the current one: while a song still
+    grows, its rise moves with it.
+    """
+    # Each piece of growth: its earliest start (None if unknown), when it was observed, its amount.
+    pieces: list[tuple[datetime | None, datetime, int]] = []
+    for video in videos:
+        start, highest = video.published_at, 0
+        for observed_at, likes in video.observations:
+            if likes > highest:
+                # A clock that runs ahead may state a publication after its own observation.
+                start = None if start is None else min(start, observed_at)
+                pieces.append((start, observed_at, likes - highest))
+            # A count that falls is held at its maximum.
+            start, highest = observed_at, max(highest, likes)
+    total = sum(amount for _, _, amount in pieces)
+    if total == 0:
+        return Rise(digg_count=0)
+    dated = [(start, amount) for start, _, amount in pieces if start is not None]
+    undated = sum(amount for start, _, amount in pieces if start is None)
+    threshold = SHARE * total
+    return Rise(
+        digg_count=total,
+        # Growth without a start may have been the earliest, so it counts first.
+        after=None if undated >= threshold else _reached(dated, threshold - undated),
+        before=_reached([(observed_at, amount) for _, observed_at, amount in pieces], threshold),
+    )
+
+
+def estimate_lead(entry: ChartEntry, videos: Sequence[VideoLikes]) -> tuple[Lead, Rise]:
+    """Estimate the lead of the platform over the chart; return it with the underlying rise.
+
+        low  = earliest entry - latest rise
+        high = latest entry - earliest rise
+        days = (low + high) / 2, if both are known, at most `WIDEST_DAYS` apart, and the videos
+               were observed on at least `LEAST_DAYS` days
+
+    The lead is a temporal order, not a causal claim.
+    """
+    moments = [moment for video in videos for moment, _ in video.observations]
+    rise = find_rise(videos)
+    counted = Lead(
+        work_count=sum(bool(video.observations) for video in videos),
+        observation_count=len(moments),
+        observed_day_count=len({moment.astimezone(UTC).date() for moment in moments}),
+    )
+    if rise.before is None:
+        return replace(counted, reason="no_likes" if moments else "no_observations"), rise
+    earliest, latest = entry.bounds
+    low = None if earliest is None else (earliest - rise.before) / _DAY
+    high = None if rise.after is None else (latest - rise.after) / _DAY
+    reason = _omission_reason(low, high, counted.observed_day_count)
+    middle = (low + high) / 2 if low is not None and high is not None else None
+    return (
+        replace(
+            counted,
+            days=middle if reason is None else None,
+            low_days=low,
+            high_days=high,
+            direction=_direction(low, high),
+            reason=reason,
+        ),
+        rise,
+    )
+
+
+def _reached(growth: Iterable[tuple[datetime, int]], threshold: float) -> datetime:
+    """Return when the cumulative growth reaches `threshold`."""
+    total = 0
+    for moment, amount in sorted(growth):
+        total += amount
+        if total >= threshold:
+            return moment
+    raise ValueError("the growth never reaches the threshold")
+
+
+def _omission_reason(low: float | None, high: float | None, days: int) -> LeadReason | None:
+    if days < LEAST_DAYS:
+        return "too_few_observations"
+    if low is None:
+        return "entry_not_seen"
+    if high is None:
+        return "publication_unknown"
+    return "bounds_too_wide" if high - low > WIDEST_DAYS else None
+
+
+def _direction(low: float | None, high: float | None) -> Direction | None:
+    if low is not None and low > 0:
+        return "platform_first"
+    if high is not None and high < 0:
+        return "chart_first"
+    return None if low is None or high is None else "undecided"
+
 
 METHOD = f"{LINK_METHOD} {LEAD_METHOD}"
 

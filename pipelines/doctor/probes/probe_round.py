@@ -12,7 +12,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.probes import payload_shapes, visitor
 from pipelines.doctor.probes.canaries import (
     Canaries,
@@ -26,17 +26,15 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import build_host_policy
+from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import unpack_bytes
+from warehouse.home import open_home
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.queries import surface_health
 from warehouse.records.errors import UnreachableError, UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth
@@ -297,7 +295,7 @@ async def _compare(
     sounds = probe_round.canaries.of("sound")
     # A browser may not request a page whose host is paused, either.
     page_host = dependencies.profile.host_of(visitor.PAGE)
-    if await asyncio.to_thread(budgets.paused_until, dependencies.control, page_host) is not None:
+    if await asyncio.to_thread(hosts.paused_until, dependencies.control, page_host) is not None:
         page = None
     if media is not None and sounds and visitor.is_refused_sound(media):
         on_comparison(await visitor.compare_referers(probe_round.reader, sounds[0]))

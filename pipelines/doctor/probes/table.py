@@ -11,15 +11,21 @@ from http import HTTPStatus
 
 from pipelines.doctor.probes.canaries import CanaryKind
 from pipelines.platform.chartsrc import bodies, songs
-from pipelines.platform.chartsrc.issues import parse_issues
-from pipelines.platform.http import download
-from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.chartsrc.bodies import parse_issues
+from pipelines.platform.http.client import (
+    SURFACE,
+    GuestClient,
+    HttpRequest,
+    refuse_altered,
+    sound_request,
+    sound_suffix,
+)
 from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.reading import Reading
 from pipelines.platform.sources import table
 from pipelines.platform.sources.planner import SickPolicy
+from pipelines.platform.sources.table import Reading
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
@@ -59,19 +65,19 @@ async def read_sound_head(client: GuestClient, url: str, *, referer: str | None 
     """
     # The sink ends the download as soon as it has enough.
     head, status = _HeadSink(bytearray()), None
-    request = download.sound_request(client, url, referer=referer)
+    request = sound_request(client, url, referer=referer)
     try:
         async with client.circuit(request):
             status = (await client.save(request, head)).status
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
     # The first bytes show whether it is a sound, whatever its content type says.
-    download.refuse_altered(bytes(head.body))
-    suffix, is_fine = download.sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
+    refuse_altered(bytes(head.body))
+    suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
     if suffix is None or not is_fine:
         raise AudioUnavailableError(
             "the response is no known sound format",
-            surface=download.SURFACE,
+            surface=SURFACE,
             status=status,
             reason="not_a_sound" if is_fine else f"status {status}",
         )

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.probes.table import ProbeReader, read_sound_head
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.extras import missing_libraries

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import dagster as dg
 
 from pipelines.orchestration import chart_runs
-from pipelines.orchestration.assets.published_database import DATABASE
-from pipelines.orchestration.assets.reports import REPORTS
+from pipelines.orchestration.assets.reports import DATABASE, REPORTS
 from pipelines.orchestration.schedules import ScheduledJob, scheduled_jobs
 
 LATE_AFTER = 1.25

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from pipelines.orchestration.assets.decorators import OWNERS, Result
-from pipelines.orchestration.assets.metadata import RunMetadata
-from pipelines.orchestration.failures import to_failure
-from pipelines.orchestration.resources import ReportResource
+from pipelines.orchestration.assets.decorators import OWNERS, Result, RunMetadata
+from pipelines.orchestration.assets.tables import asset_key
+from pipelines.orchestration.failures import reasons_as_failures, to_failure
+from pipelines.orchestration.resources import PublishingResource, ReportResource
 from pipelines.reports.catalogue import Notebook, read_catalogue
+from warehouse.exports.published_database import LAYER
 from warehouse.records.errors import NothingToReportError, SametrackError
+from warehouse.tables import TABLES
 
 if TYPE_CHECKING:
     from pipelines.reports.build import RenderedReport
+
 
 GROUP = "reports"
 _AS_OF = "a date or time: only data committed until then; empty: the newest commit"
@@ -99,3 +102,44 @@ def _place(file: Path) -> dg.TextMetadataValue:
 
 
 REPORTS = tuple(_asset_of(notebook) for notebook in read_catalogue())
+
+
+# The asset of the published database: all marts as one DuckDB file for other tools.
+#
+# Not here: writing and verifying the file (`warehouse/exports/published_database.py`).
+
+DATABASE = dg.AssetKey(["published", "database"])
+
+
+MARTS = [asset_key(table) for table in TABLES if table.name.startswith(f"{LAYER}.")]
+_ABOUT = dg.TableSchema(
+    columns=[
+        dg.TableColumn("name", "text", description="property: world, is_demo_data, as_of, ..."),
+        dg.TableColumn("value", "text", description="its value for this file"),
+    ],
+    constraints=dg.TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
+)
+
+
+@dg.asset(
+    key=DATABASE,
+    deps=MARTS,
+    metadata={"dagster/column_schema": _ABOUT},
+    group_name="publishing",
+    owners=OWNERS,
+    kinds={"duckdb"},
+)
+def database(publishing: dg.ResourceParam[PublishingResource]) -> Result:
+    """All marts as one DuckDB file, every table and column with its comment."""
+    with reasons_as_failures():
+        published = publishing.publish()
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": sum(published.row_counts.values()),
+            "file": dg.MetadataValue.text(
+                f"published/{published.path.name} in the home of this world"
+            ),
+            "size_bytes": published.size_bytes,
+            "rows_by_table": dg.MetadataValue.json(dict(published.row_counts)),
+        }
+    )

@@ -12,7 +12,7 @@ from typing import Any
 from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourceParam
 
 from pipelines.orchestration.assets import decorators
-from pipelines.orchestration.assets.metadata import (
+from pipelines.orchestration.assets.decorators import (
     ROWS,
     RunMetadata,
     coverage_metadata,
@@ -20,12 +20,12 @@ from pipelines.orchestration.assets.metadata import (
     track_metadata,
 )
 from pipelines.orchestration.assets.tables import deps_on
-from pipelines.orchestration.runs.current_scan import CurrentScan
+from pipelines.orchestration.runs.run_session import CurrentScan
 from pipelines.scan import collect, conclude, discover, marts, search
 from pipelines.scan.collect import read_profiles
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.scan_run import ScanRun
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.records.videos import Video
 
 TRACK = AssetKey(["raw", "tracks"])

@@ -14,7 +14,7 @@ import dagster as dg
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.scan_steps import CONFIRMED
 from pipelines.orchestration.partitions import tracks
-from pipelines.orchestration.runs.current_scan import CurrentScan
+from pipelines.orchestration.runs.run_session import CurrentScan
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.records.evidence import is_confirmed_unshifted
 
@@ -30,7 +30,7 @@ def with_negative_counts(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
     return [
         entry.video.aweme_id
         for entry in confirmed
-        if any((count or 0) < 0 for count in entry.video.statistics.counts())
+        if any((count or 0) < 0 for count in entry.video.statistics.counts().values())
     ]
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 import dagster as dg
 
 from pipelines.documents.videos import to_time
-from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.assets.decorators import RunMetadata
 from pipelines.orchestration.assets.tables import asset_key
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ReviewResource

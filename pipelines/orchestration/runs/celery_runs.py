@@ -19,7 +19,7 @@ from dagster_celery.tasks import create_execute_job_task
 from kombu.exceptions import ChannelError, OperationalError
 
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration.runs.launcher import request_end
+from pipelines.orchestration.runs.local import request_end
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
 

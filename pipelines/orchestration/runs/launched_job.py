@@ -16,9 +16,8 @@ from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import acquire_scan_lease, job_keys
-from pipelines.scan.state.checkpoints import find_state
-from pipelines.scan.state.scan_state import ScanState
-from warehouse.control import job_claims, jobs
+from pipelines.scan.state.scan_state import ScanState, find_state
+from warehouse.control import jobs
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
 from warehouse.records.jobs import (
@@ -111,9 +110,7 @@ def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]
                 hint=f"Materialize {', '.join(sorted(before))} as well, or launch the job `scan`",
             )
         state.checkpoint = 0  # counts the checkpoints of one job
-    job = job_claims.begin(
-        runtime.control, _new_job(run, kind, partition, earlier), f"run:{run.run_id}"
-    )
+    job = jobs.begin(runtime.control, _new_job(run, kind, partition, earlier), f"run:{run.run_id}")
     if job.music_id is not None:
         # The lease of the scan keeps other jobs from scanning the same meanwhile.
         key, twin = job_keys(runtime, job, job.music_id)

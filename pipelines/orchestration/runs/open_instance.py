@@ -7,7 +7,7 @@ from dagster import DagsterInstance
 
 from pipelines.orchestration.instance import dagster_environment
 from pipelines.settings import Settings
-from warehouse.home.folder import Home
+from warehouse.home import Home
 
 
 def open_instance(home: Home) -> DagsterInstance:

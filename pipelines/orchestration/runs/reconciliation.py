@@ -3,24 +3,64 @@
 Not here: how a worker supervises its own processes.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from socket import AF_UNIX, socket
 from typing import get_args
+from uuid import NAMESPACE_OID, uuid5
 
 import dagster as dg
 import orjson
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
-from pipelines.orchestration.runs import run_identity
 from warehouse.control import ControlStore, jobs
 from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
+
+# Names of Dagster runs: the first run of a job has the id of the job, later ones a derived id.
+#
+# Dagster takes each id once. Every run carries its job as a tag, so *Runs* can be filtered by it.
+
+JOB_TAG = "sametrack/job"
+ATTEMPT_TAG = "sametrack/attempt"
+ORIGIN_TAG = "sametrack/origin"
+"""Tag on the run of every job; its value is the origin of the job."""
+
+ENDED_STATUSES = (DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
+OPEN_STATUSES = tuple(status for status in DagsterRunStatus if status not in ENDED_STATUSES)
+
+
+def run_id_of(job: Job) -> str:
+    """Return the id of the present run of a job."""
+    return run_id(job.job_id, job.run_number)
+
+
+def run_id(job_id: str, run_number: int) -> str:
+    """Return the id of a run of a job, from 1; a job that never ran has the id of its first."""
+    return job_id if run_number <= 1 else str(uuid5(NAMESPACE_OID, f"{job_id}/{run_number}"))
+
+
+def tags_of(job: Job, partition: str) -> dict[str, str]:
+    """Return the tags of the present run of a job."""
+    return {
+        "dagster/partition": partition,
+        ORIGIN_TAG: job.origin,
+        JOB_TAG: job.job_id,
+        ATTEMPT_TAG: str(job.attempt),
+    }
+
+
+def job_id_of(run: DagsterRun) -> str:
+    """Return the job of a run; runs of older releases have its id and no tag."""
+    return run.tags.get(JOB_TAG, run.run_id)
+
 
 SETTLED_AFTER = timedelta(seconds=10)
 """The run of a job that has just ended may be about to report its end itself."""
 GOES_ON = "The run was lost; the job goes on from its last checkpoint in another run"
 PROCESS_GONE = "No process executes this run any more"
 MOST_AT_ONCE = 100
-_OF_JOBS = {run_identity.ORIGIN_TAG: list(get_args(Origin))}
+_OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
 _UNDER_WAY = (
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
@@ -46,7 +86,7 @@ def cancel_jobs_of_terminated_runs(
         return
     terminated = dg.RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
     for run in instance.get_runs(terminated):
-        jobs.request_cancel(control, run_identity.job_id_of(run), expires_at=expires_at)
+        jobs.request_cancel(control, job_id_of(run), expires_at=expires_at)
 
 
 def end_orphaned_runs(
@@ -57,10 +97,10 @@ def end_orphaned_runs(
     Returns their ids.
     """
     now = now or datetime.now(UTC)
-    open_runs = dg.RunsFilter(tags=_OF_JOBS, statuses=list(run_identity.OPEN_STATUSES))
+    open_runs = dg.RunsFilter(tags=_OF_JOBS, statuses=list(OPEN_STATUSES))
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
-        job = jobs.get(control, run_identity.job_id_of(run))
+        job = jobs.get(control, job_id_of(run))
         # A run that repeats another one has the tags of that one until it gets its own job.
         if run.parent_run_id is not None and (job is None or job.job_id != run.run_id):
             continue
@@ -85,9 +125,7 @@ def end_unserved_runs(instance: dg.DagsterInstance) -> list[str]:
     # Their process has ended with the code server. Nothing else reports their end: Dagster would
     # show them as running for ever, and a watchlist would wait for its own run.
     under_way = instance.get_runs(dg.RunsFilter(statuses=list(_UNDER_WAY)))
-    lost = [
-        run for run in under_way if run_identity.ORIGIN_TAG not in run.tags and _is_unserved(run)
-    ]
+    lost = [run for run in under_way if ORIGIN_TAG not in run.tags and _is_unserved(run)]
     for run in lost:
         instance.report_run_failed(run, message=PROCESS_GONE)
     return [run.run_id for run in lost]
@@ -139,4 +177,46 @@ def _is_superseded(job: Job | None, run: dg.DagsterRun) -> bool:
     """Whether the job waits for another run, or already has another one."""
     if job is None:
         return False
-    return job.status == "queued" or run_identity.run_id_of(job) != run.run_id
+    return job.status == "queued" or run_id_of(job) != run.run_id
+
+
+# Count the launches that a sensor repeats for the same work, and pause longer after each.
+#
+# Dagster launches a run key only once, so the key of a repeated launch contains how many have
+# ended.
+
+_FIRST_PAUSE = timedelta(seconds=20)
+_LONGEST_PAUSE = timedelta(hours=1)
+_LAST_DOUBLING = 8  # beyond it the longest pause applies
+
+
+@dataclass(frozen=True, slots=True)
+class EndedLaunches:
+    """The launches for a piece of work that have ended.
+
+    Attributes:
+        count: How many there are, however they ended.
+        newest_at: End of the newest one in UTC; None if `count` is 0.
+    """
+
+    count: int
+    newest_at: datetime | None
+
+    def is_pausing(self, now: datetime) -> bool:
+        """Whether the next launch has to wait: 0 s after the first, then 20 s, 60 s, to 1 h."""
+        if self.newest_at is None:
+            return False
+        # 0, 1, 3, 7, … times the first pause.
+        factor = (1 << min(self.count - 1, _LAST_DOUBLING)) - 1
+        return now < self.newest_at + min(factor * _FIRST_PAUSE, _LONGEST_PAUSE)
+
+
+def find_ended_launches(
+    instance: DagsterInstance, job_name: str, tags: Mapping[str, str]
+) -> EndedLaunches:
+    """Find the ended launches of a job that carry these tags."""
+    ended = RunsFilter(job_name=job_name, tags=dict(tags), statuses=list(ENDED_STATUSES))
+    newest = instance.get_run_records(ended, limit=1)
+    if not newest:
+        return EndedLaunches(0, None)
+    return EndedLaunches(instance.get_runs_count(ended), newest[0].update_timestamp)

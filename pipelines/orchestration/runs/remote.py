@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
+from pipelines.orchestration.runs.reconciliation import ENDED_STATUSES
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
 

@@ -6,32 +6,206 @@ when its process is killed, a worker acts for it (`worker/worker.py`). When Dags
 definitions, there is no scan.
 """
 
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 import structlog
-from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
+from dagster import (
+    DagsterExecutionInterruptedError,
+    DagsterInstance,
+    DagsterRun,
+    InitResourceContext,
+    ResourceDefinition,
+    resource,
+)
 
+from pipelines.background_thread import background_thread
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration import outages
+from pipelines.orchestration import failures
+from pipelines.orchestration.failures import ResourceWait, awaited_resource, to_failure
 from pipelines.orchestration.runs import launched_job
-from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
-from pipelines.orchestration.runs.heartbeats import heartbeats
-from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
+from pipelines.orchestration.runs.reconciliation import (
+    ORIGIN_TAG,
+    cancel_jobs_of_terminated_runs,
+    job_id_of,
+    run_id_of,
+    tags_of,
+)
 from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
+from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.lost_runs import end_lost_run
+from pipelines.scan.service.service import end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims, jobs, leases
-from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
-from warehouse.records.errors import SametrackError, WorkerUnavailableError
+from warehouse.control import ControlStore, jobs, leases
+from warehouse.home import MIN_FREE_BYTES, free_bytes
+from warehouse.records.errors import (
+    InputError,
+    RunCancelledError,
+    SametrackError,
+    WorkerUnavailableError,
+)
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
+
+# The scan that a run executes: the session that its steps share, and how it ended.
+
+NO_SCAN = "No scan runs in this process"
+STARTED_WITH = "choose a track as the partition, or start the job `request_scan`"
+NOTHING_CONFIRMED = "This run confirms no videos that could be checked"
+CHECKED_WITH = "materialize marts/confirmed_videos of the track, which runs its checks"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOutcome:
+    """How a scan ended, and the error that ended it, if any.
+
+    Attributes:
+        status: A final status of the job; `queued` if its process was asked to end and the job goes
+            on elsewhere; `lost` if its run broke between two stages, so that the job goes on if it
+            has another attempt.
+        error: The error that ended the scan.
+        wait: What the scan has to wait for, if that is why it failed.
+    """
+
+    status: JobStatus | Literal["lost"]
+    error: SametrackError | None = None
+    wait: ResourceWait | None = None
+
+
+class CurrentScan:
+    """The scan of a run. Without a `session`, as in the code server, scan assets fail with a hint.
+
+    Every scan begins as a row of the job queue, and its run sets the session.
+    """
+
+    def __init__(self) -> None:
+        self.session: ScanRun | None = None
+        self.error: SametrackError | None = None
+        self.wait: ResourceWait | None = None
+        self.has_failed = False
+        self.was_cancelled = False
+        self.was_interrupted = False
+        self.has_result = False
+
+    def refuse(self, error: SametrackError) -> None:
+        """Make the first step of the run fail with this error, because there is no scan to run."""
+        self.has_failed = True
+        self.error = error
+
+    def outcome(self) -> ScanOutcome:
+        """Return how the scan ended; a failed check leaves no error."""
+        if self.was_cancelled:
+            return ScanOutcome("cancelled")
+        if self.was_interrupted:
+            return ScanOutcome("queued")
+        if self.has_failed:
+            return ScanOutcome("failed", self.error, self.wait)
+        # Without a result and a failed stage or check, Dagster has failed between two stages, for
+        # example because its storage could not be reached.
+        return ScanOutcome("completed" if self.has_result else "lost")
+
+    def note_check(self, *, passed: bool) -> None:
+        """Record the result of a check: one that fails ends the scan."""
+        self.has_failed = self.has_failed or not passed
+
+    def confirmed(self) -> list[ConfirmedVideo]:
+        """Return the videos that the running scan has confirmed.
+
+        Raises:
+            Failure: No scan has confirmed videos in this run.
+        """
+        if self.session is None or "confirmed_videos" not in self.session.state.steps:
+            error = InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
+            self.refuse(error)
+            raise to_failure(error)
+        return list(self.session.state.confirmed.values())
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[ScanRun]:
+        """Run the body of an asset as one stage of the scan; record why it ended.
+
+        Raises:
+            Failure: No scan runs in this process, or it fails for a reason that it states.
+            DagsterExecutionInterruptedError: Cancellation was requested.
+        """
+        if self.session is None:
+            raise to_failure(self.error or InputError(NO_SCAN, hint=STARTED_WITH))
+        try:
+            self.session.enter(name)
+            yield self.session
+            self.has_result = "job_results" in self.session.state.written
+        except RunCancelledError as error:
+            self.was_cancelled = True
+            self.session.on_canceling()
+            # After any other error Dagster would first go through all remaining steps.
+            raise DagsterExecutionInterruptedError from error
+        # After SIGTERM or Ctrl-C, as Dagster or Python raises it, another process goes on.
+        except (DagsterExecutionInterruptedError, KeyboardInterrupt):
+            self.was_interrupted = True
+            raise
+        except SametrackError as error:
+            self.refuse(error)
+            self.wait = awaited_resource(error)
+            raise to_failure(error) from error
+        except Exception as error:
+            self.has_failed = True
+            self.error = None
+            self.wait = awaited_resource(error)
+            raise
+
+
+# Send heartbeats from a thread, and detect jobs whose heartbeats have stopped.
+#
+# The thread sends them however busy its process is. Not here: what the worker does about a lost
+# job (`worker/worker.py`).
+
+SILENT_CHECKS = 3
+"""A job that so many checks in a row find silent is lost."""
+
+type Heartbeat = tuple[str, int, datetime | None]
+"""Job, run number and time of the last heartbeat."""
+
+
+class SilenceWatch:
+    """Counts the checks in a row that found a job without a new heartbeat.
+
+    One check proves nothing on a machine that was overloaded or suspended: the checker was held up,
+    too. A checker with little processor time checks rarely, and so waits longer for the others.
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[Heartbeat] = Counter()
+
+    def lost(self, silent: Sequence[Job]) -> list[Job]:
+        """Count one more check; return the jobs that `SILENT_CHECKS` in a row found silent."""
+        last = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
+        # A job that has sent a heartbeat meanwhile has another key, and starts at one again.
+        self._counts = Counter({key: self._counts[key] + 1 for key in last})
+        counts = [self._counts[key] for key in last]
+        return [job for job, count in zip(silent, counts, strict=True) if count >= SILENT_CHECKS]
+
+
+def heartbeats(beat: Callable[[], object], *, every_s: float) -> AbstractContextManager[None]:
+    """Repeat `beat` in a thread while the context is open; a failed one is logged."""
+
+    def run(stop: threading.Event) -> None:
+        while True:
+            try:
+                beat()
+            except Exception as error:  # noqa: BLE001  # a full disk, a database that restarts
+                log.warning("heartbeat not stored", error=repr(error))
+            if stop.wait(every_s):
+                return
+
+    return background_thread("heartbeat", run)
+
 
 OUTAGE_TRIES = 60
 RUN_BROKE = "The run of this scan broke between two stages"
@@ -82,7 +256,7 @@ def _begin(
         try:
             runtime = open_runtime(settings, stack, control=control)
         except SametrackError as error:
-            if wait := outages.awaited_resource(error):
+            if wait := failures.awaited_resource(error):
                 _requeue(control, job, wait)
             raise
         stack.enter_context(_run_scan(runtime, job, run, instance, current_scan))
@@ -122,7 +296,7 @@ def _heartbeats(
     """Return the thread for the heartbeats of a run, because a step may take long."""
 
     def beat() -> None:
-        job_claims.beat_job(control, job.job_id, run_number=job.run_number)
+        jobs.beat_job(control, job.job_id, run_number=job.run_number)
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
@@ -176,8 +350,8 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     """
     control, status, error, wait = runtime.control, outcome.status, outcome.error, outcome.wait
     if status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
-        wait = outages.ResourceWait(
-            "disk", outages.DISK_WAIT_S
+        wait = failures.ResourceWait(
+            "disk", failures.DISK_WAIT_S
         )  # Dagster's storage could not be written
     # A full disk, a store that is away, a paused host or a spent budget costs no attempt: what the
     # scan has read is stored, and it goes on afterwards.
@@ -204,16 +378,14 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     return status if finish_job(runtime, job, status, error) else "lost"
 
 
-def _requeue(control: ControlStore, job: Job, wait: outages.ResourceWait | None = None) -> bool:
+def _requeue(control: ControlStore, job: Job, wait: failures.ResourceWait | None = None) -> bool:
     """Put the job back into the queue, which costs no attempt.
 
     Returns False if another run has the job, or if its cancellation was requested.
     """
     if wait is None:
-        return job_claims.requeue(
-            control, job.job_id, run_number=job.run_number, costs_attempt=False
-        )
-    return job_claims.requeue(
+        return jobs.requeue(control, job.job_id, run_number=job.run_number, costs_attempt=False)
+    return jobs.requeue(
         control,
         job.job_id,
         run_number=job.run_number,
@@ -232,10 +404,10 @@ def end_job_patiently(
         try:
             return end_job(runtime, job, outcome)
         except Exception as error:
-            if not outages.is_outage(error):
+            if not failures.is_outage(error):
                 raise
             log.warning("a store is away; the end of the scan waits", error=repr(error))
-            sleep(outages.STORE_WAIT_S)
+            sleep(failures.STORE_WAIT_S)
     return end_job(runtime, job, outcome)
 
 

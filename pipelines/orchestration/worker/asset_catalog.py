@@ -18,7 +18,7 @@ import dagster as dg
 import structlog
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
-from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.assets.decorators import RunMetadata
 from pipelines.orchestration.assets.tables import asset_key
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings

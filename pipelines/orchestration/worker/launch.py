@@ -14,11 +14,10 @@ from dagster import DagsterInstance
 
 from pipelines.orchestration.dagster_compat import create_run
 from pipelines.orchestration.definitions import LOCATION, build_definitions
-from pipelines.orchestration.outages import awaited_resource
+from pipelines.orchestration.failures import awaited_resource
 from pipelines.orchestration.partitions import partition_key, tracks
-from pipelines.orchestration.runs.current_scan import ScanOutcome
-from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
-from pipelines.orchestration.runs.run_session import end_job
+from pipelines.orchestration.runs.reconciliation import run_id_of, tags_of
+from pipelines.orchestration.runs.run_session import ScanOutcome, end_job
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import prepare_scan
 from warehouse.control import jobs

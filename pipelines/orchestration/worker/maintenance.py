@@ -18,13 +18,11 @@ from dagster import DagsterInstance, RunsFilter
 from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
 from pipelines.orchestration import dagster_compat
 from pipelines.orchestration.runs.open_instance import open_instance
-from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
-from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
+from pipelines.orchestration.runs.reconciliation import ENDED_STATUSES, end_orphaned_runs
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs, leases
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.cache_files import ExcerptFolder, open_excerpts
-from warehouse.home.folder import Home
+from warehouse.home import ExcerptFolder, Home, open_excerpts
 from warehouse.lake.store import Lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired

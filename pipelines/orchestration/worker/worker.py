@@ -26,21 +26,21 @@ from dagster import DagsterInstance
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
+from pipelines.orchestration.failures import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs import reconciliation
-from pipelines.orchestration.runs.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.runs.local import LocalExecutor
 from pipelines.orchestration.runs.open_instance import open_instance
+from pipelines.orchestration.runs.reconciliation import run_id
 from pipelines.orchestration.runs.remote import RemoteExecutor
-from pipelines.orchestration.runs.run_identity import run_id
+from pipelines.orchestration.runs.run_session import SilenceWatch, heartbeats
 from pipelines.orchestration.worker.asset_catalog import report_assets
 from pipelines.orchestration.worker.launch import JobLauncher, Launched, LaunchedRun
 from pipelines.orchestration.worker.maintenance import run_maintenance
 from pipelines.scan.runtime import open_runtime
-from pipelines.scan.service.lost_runs import ASK_AGAIN, WORKER_GONE, end_lost_run
+from pipelines.scan.service.service import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims, jobs
-from warehouse.home.disk_space import free_megabytes
+from warehouse.control import ControlStore, jobs
+from warehouse.home import free_megabytes
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES
 
@@ -205,7 +205,7 @@ class Worker:
         stepped_at = self._stepped_at
         # Before its first step the worker is starting, which is no hang.
         if stepped_at is None or self.clock() - stepped_at < HANGS_AFTER_S:
-            job_claims.beat(self.control, self.worker_id, self._beating)
+            jobs.beat(self.control, self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
         """Kill the local runs and put their jobs back into the queue, when the worker stops.
@@ -227,10 +227,10 @@ class Worker:
                 # Mark the queued jobs as waiting for the disk, also those that are added meanwhile,
                 # and remove the marks when it has space again.
                 if self._is_full or was_full:
-                    job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
+                    jobs.set_queue_waiting_for_disk(self.control, self._is_full)
             if self._is_full:
                 return
-            job = job_claims.claim(self.control, self.worker_id)
+            job = jobs.claim(self.control, self.worker_id)
             if job is None:
                 return
             log.info("job claimed", job_id=job.job_id, input=job.input, attempt=job.attempt)
@@ -251,7 +251,7 @@ class Worker:
             launched = held.launched.result()
             held.run, held.waits_for = launched.run, launched.waits_for
             if held.waits_for is not None:
-                job_claims.set_waiting_for(self.control, held.job_id, "lease")
+                jobs.set_waiting_for(self.control, held.job_id, "lease")
             elif held.run is None:
                 self._give_up(held, "The run ended without a status")
             return
@@ -296,7 +296,7 @@ class Worker:
             held.waits_for = None
 
     def _requeue_lost(self) -> None:
-        silent = job_claims.lost(self.control, self.settings.worker_lost_after_s)
+        silent = jobs.lost(self.control, self.settings.worker_lost_after_s)
         for job in self._silence.lost(silent):
             held = self.held.get(job.job_id)
             # A job that this worker still acts for is not lost, however late its heartbeat is.
@@ -326,7 +326,7 @@ class Worker:
         wait = wait or ResourceWait("worker", 0.0)
         run = self.instance.get_run_by_id(held.run_id)
         has_result = run is not None and run.is_success  # its end was not written yet
-        if has_result or not job_claims.requeue(
+        if has_result or not jobs.requeue(
             self.control,
             held.job_id,
             run_number=held.run_number,
@@ -409,5 +409,5 @@ def run_worker(settings: Settings) -> int:
                 pause_s = CLAIM_EVERY_S if worker.try_step() else OUTAGE_PAUSE_S
         worker.hand_back_all("The worker was stopped")
         # After the last heartbeat: another one would register the worker again.
-        job_claims.retire(worker.control, worker.worker_id)
+        jobs.retire(worker.control, worker.worker_id)
     return 0

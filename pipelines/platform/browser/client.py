@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.browser.page_loader import PageLoader
-from pipelines.platform.browser.visit import LoadedPage, Visit
+from pipelines.platform.browser.page_loader import LoadedPage, PageLoader, Visit
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.http.link_gate import check_address
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.pages import parse_container, shows_video
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.surfaces import SurfaceReader

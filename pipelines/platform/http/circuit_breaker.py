@@ -5,16 +5,17 @@ the error while a circuit is open. The control store keeps the state and lets on
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 
+from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
-from pipelines.platform.sources.rules import closes_host
-from warehouse.control import ControlStore
-from warehouse.control.hosts import circuits
-from warehouse.control.hosts.circuits import CircuitDecision
+from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
+from pipelines.platform.sources.rules import ANSWERED, closes_host
+from warehouse.control import ControlStore, hosts
+from warehouse.control.hosts import CircuitDecision, is_probe_due
 from warehouse.records import errors
 
 OPEN_REASON = "circuit_open"
@@ -96,14 +97,16 @@ class CircuitBreaker:
     async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
         """Guard one circuit; yields whether this request is its probe."""
         checking = asyncio.ensure_future(
-            asyncio.to_thread(circuits.check, self._store, host, name, probe_s=self._times.probe_s)
+            asyncio.to_thread(
+                hosts.check_circuit, self._store, host, name, probe_s=self._times.probe_s
+            )
         )
         try:
             passage = await asyncio.shield(checking)
         except asyncio.CancelledError:
             # Nobody would use a probe that the store grants to this request meanwhile.
             if (await checking).is_probe:
-                await asyncio.to_thread(circuits.release_probe, self._store, host, name)
+                await asyncio.to_thread(hosts.release_probe, self._store, host, name)
             raise
         if not passage.is_allowed:
             raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
@@ -119,7 +122,7 @@ class CircuitBreaker:
                 # Shielded, as the caller is being cancelled: else nobody could probe until
                 # `probe_s` is over.
                 await asyncio.shield(
-                    asyncio.to_thread(circuits.release_probe, self._store, host, name)
+                    asyncio.to_thread(hosts.release_probe, self._store, host, name)
                 )
             raise
         await self._note_success(passage, host, name, with_data=True)
@@ -138,7 +141,7 @@ class CircuitBreaker:
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._note_success(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(circuits.release_probe, self._store, host, surface)
+            await asyncio.to_thread(hosts.release_probe, self._store, host, surface)
 
     async def _learn_of_host(
         self, error: errors.SametrackError, passage: CircuitDecision, host: str
@@ -149,7 +152,7 @@ class CircuitBreaker:
         # Two surfaces that demand verification mean the visitor, not the surface.
         if isinstance(error, errors.VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
-                circuits.open_surfaces,
+                hosts.open_surfaces,
                 self._store,
                 host,
                 cause=error.type,
@@ -162,7 +165,7 @@ class CircuitBreaker:
         elif is_answer and not isinstance(error, (errors.UnreachableError, *_HANDLED_PER_HOST)):
             await self._note_success(passage, host, WHOLE_HOST, with_data=False)
         else:
-            await asyncio.to_thread(circuits.release_probe, self._store, host, WHOLE_HOST)
+            await asyncio.to_thread(hosts.release_probe, self._store, host, WHOLE_HOST)
 
     async def _note_failure(
         self,
@@ -174,7 +177,7 @@ class CircuitBreaker:
         threshold: int,
     ) -> None:
         await asyncio.to_thread(
-            circuits.note_failure,
+            hosts.note_failure,
             self._store,
             host,
             surface,
@@ -196,7 +199,7 @@ class CircuitBreaker:
             return  # only a closed host has a circuit of its own
         if not passage.is_clean:
             await asyncio.to_thread(
-                circuits.note_success,
+                hosts.note_success,
                 self._store,
                 host,
                 surface,
@@ -226,3 +229,112 @@ def _refusal(cause: str | None, host: str, surface: str, *, wait_s: float) -> er
         retry_after=wait_s,
         hint="wait; one request then probes whether it answers again",
     )
+
+
+# What the surfaces answered lately: learned by every process, shared through the control store.
+#
+# Here: which outcome counts as which kind of answer, and how long it is remembered. The rule that
+# draws conclusions is in `sources/rules.py`. Without a store a client learns for itself alone.
+
+ANSWERS_KEPT = 50
+HEALTH_TTL_S = 6 * 3600.0  # a surface that nobody asked for so long is unknown again
+PROBE_EVERY_S = 600.0
+REFRESH_S = 1.0  # how long another process's answers may go unnoticed
+STEADY_WRITE_S = 60.0  # a surface that always has data is written only so often
+_OF_HOST = (errors.RateLimitedError, errors.BudgetSpentError)  # they say nothing about the surface
+
+type SurfaceKey = tuple[str, str]
+"""Host and surface."""
+
+
+class LearnedHealth:
+    """Answers of the surfaces, as one client sees them."""
+
+    def __init__(self, store: ControlStore | None = None, *, clock: Clock = MACHINE_CLOCK) -> None:
+        self._store = store
+        self._clock = clock
+        self._answers: dict[SurfaceKey, Sequence[str]] = {}
+        self._touched: dict[SurfaceKey, float] = {}
+        self._written: dict[SurfaceKey, float] = {}
+        self._refreshed_at: float | None = None
+        self._refreshing = asyncio.Lock()
+
+    async def answers(self) -> Mapping[SurfaceKey, Sequence[str]]:
+        """Return the latest answers of every surface, oldest first."""
+        if self._store is None:
+            return self._answers
+        # A caller that comes meanwhile waits: until then nothing would be known of any surface.
+        async with self._refreshing:
+            now = self._clock.monotonic()
+            if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
+                recent = await asyncio.to_thread(
+                    hosts.recent_answers, self._store, max_age_s=HEALTH_TTL_S
+                )
+                self._answers, self._refreshed_at = dict(recent), now
+        return self._answers
+
+    async def note(self, host: str, surface: str, error: errors.SametrackError | None) -> None:
+        """Record the outcome of a read; None if it had data."""
+        kind = answer_kind(error)
+        if kind is None:
+            return
+        key = (host, surface)
+        if self._store is None:
+            self._answers[key] = (*self._answers.get(key, ()), kind)[-ANSWERS_KEPT:]
+            self._touched[key] = self._clock.monotonic()
+            return
+        now, answers = self._clock.monotonic(), self._answers.get(key, ())
+        # Another answer like the last 50 changes nothing that is stored but its time.
+        is_steady = len(answers) == ANSWERS_KEPT and {kind, *answers} == {ANSWERED}
+        if is_steady and now - self._written.get(key, -STEADY_WRITE_S) < STEADY_WRITE_S:
+            return
+        self._written[key] = now
+        self._answers[key] = await asyncio.to_thread(
+            hosts.note_answer,
+            self._store,
+            host,
+            surface,
+            kind=kind,
+            keep=ANSWERS_KEPT,
+            max_age_s=HEALTH_TTL_S,
+        )
+
+    async def claim_probe(self, host: str, surface: str) -> bool:
+        """Return True if a surface may be probed now; the interval then begins again."""
+        if self._store is not None:
+            return await asyncio.to_thread(
+                hosts.claim_probe,
+                self._store,
+                host,
+                surface,
+                every_s=PROBE_EVERY_S,
+                recovered=ANSWERED,
+            )
+        key, now = (host, surface), self._clock.monotonic()
+        is_due = is_probe_due(
+            self._answers.get(key, ()),
+            since=self._touched.get(key, -PROBE_EVERY_S),
+            now=now,
+            every_s=PROBE_EVERY_S,
+            recovered=ANSWERED,
+        )
+        if is_due:
+            self._touched[key] = now
+        return is_due
+
+
+def answer_kind(error: errors.SametrackError | None) -> str | None:
+    """Return the kind of an outcome; None if it says nothing about the surface.
+
+    That is so if no request was made, if only the host answered, and if the refusal is of one item.
+    """
+    if error is None or isinstance(error, errors.InputError):
+        return ANSWERED  # "no such id" is an answer
+    if not isinstance(error, errors.UpstreamError) or isinstance(error, _OF_HOST):
+        return None
+    if error.reason in UNASKED_REASONS:
+        return None
+    row = refusal_of(error)
+    if row is None:
+        return error.type
+    return None if row.name in OF_ONE_ITEM else row.name

@@ -19,9 +19,8 @@ from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse
-from warehouse.control import ControlStore, leases
-from warehouse.control.hosts import robots
-from warehouse.control.hosts.robots import RobotsVerdict
+from warehouse.control import ControlStore, hosts, leases
+from warehouse.control.hosts import RobotsVerdict
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
@@ -77,7 +76,7 @@ class RobotsPolicy:
             # A disallowed URL of a surface outweighs its allowed ones.
             if not is_recorded or (decision.verdict == "disallowed" != recorded):
                 await asyncio.to_thread(
-                    robots.record_decision,
+                    hosts.record_robots_decision,
                     self._store,
                     host,
                     surface,
@@ -100,7 +99,7 @@ class RobotsPolicy:
         read_at, status, rules = self._files.get(host, (0.0, None, None))
         if rules is not None and self._clock.monotonic() - read_at < _valid_for_s(status):
             return status, rules
-        file = await asyncio.to_thread(robots.read_file, self._store, host, max_age_s=DAY_S)
+        file = await asyncio.to_thread(hosts.read_robots, self._store, host, max_age_s=DAY_S)
         age_s = 0.0 if file is None else (self._clock.now() - file.fetched_at).total_seconds()
         if file is None or age_s > _valid_for_s(file.status):
             status, body = await self._renew(host, url, fetch)
@@ -118,7 +117,7 @@ class RobotsPolicy:
         for _ in range(0 if is_ours else MAX_POLLS):
             await self._clock.sleep(FETCH_LEASE_S / MAX_POLLS)
             file = await asyncio.to_thread(
-                robots.read_file, self._store, host, max_age_s=FETCH_LEASE_S
+                hosts.read_robots, self._store, host, max_age_s=FETCH_LEASE_S
             )
             if file is not None:
                 return file.status, file.body
@@ -135,7 +134,7 @@ class RobotsPolicy:
             if status == HTTPStatus.OK:
                 # PostgreSQL stores no zero bytes in a text.
                 body = response.body[:_LONGEST_BODY].decode("utf-8", "replace").replace("\x00", "")
-        await asyncio.to_thread(robots.save_file, self._store, host, status=status, body=body)
+        await asyncio.to_thread(hosts.save_robots, self._store, host, status=status, body=body)
         return status, body
 
 

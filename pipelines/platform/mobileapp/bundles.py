@@ -11,8 +11,15 @@ from dataclasses import asdict, dataclass, replace
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from pipelines.platform.mobileapp.layouts import App, Layout
-from pipelines.platform.mobileapp.screens import Tree, TreeError, parse_tree, read_track, read_video
+from pipelines.platform.mobileapp.screens import (
+    App,
+    Layout,
+    Tree,
+    TreeError,
+    parse_tree,
+    read_track,
+    read_video,
+)
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage

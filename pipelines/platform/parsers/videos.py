@@ -18,8 +18,6 @@ from warehouse.records.search import SearchPosition
 
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
-# `play_count` is always 0 for guests.
-_COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _CLOCK_SKEW_S = 86_400  # clocks may differ by hours; milliseconds lie thousands of years ahead
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
 _VIDEO_TYPES = frozenset({0, 4})
@@ -118,7 +116,7 @@ def parse_video(
         raise item.changed("create_time", create_time)
     statistics = item.node("statistics")
     counts: dict[str, fields.ParsedCount] = {}
-    for name in _COUNTS:
+    for name in videos.COUNTS:
         count = None if statistics is None else fields.read_count(statistics, name)
         if count is not None and (count.value or are_zeros_real):
             counts[name] = count

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile, load_profile
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
-from warehouse.home.folder import find_homes
+from warehouse.home import find_homes
 from warehouse.records.errors import ProfileNotChosenError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS
 
 if TYPE_CHECKING:
     from pipelines.platform.http.client import HttpLimits
     from pipelines.platform.pictures import PictureSource
-    from pipelines.platform.providers.dependencies import ProviderDependencies
     from pipelines.platform.providers.music_service import MusicServicePublic
-    from pipelines.platform.providers.provider import ChartProvider, Provider
+    from pipelines.platform.providers.provider import ChartProvider, Provider, ProviderDependencies
     from warehouse.control import ControlStore
     from warehouse.engine.duckdb_engine import Engine
 
@@ -263,7 +262,7 @@ def _dependencies(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
 ) -> "ProviderDependencies":
     # Listing jobs needs the names of this table, and neither a provider nor its HTTP client.
-    from pipelines.platform.providers.dependencies import ProviderDependencies  # noqa: PLC0415 -- 0.5 s
+    from pipelines.platform.providers.provider import ProviderDependencies  # noqa: PLC0415 -- 0.5 s
 
     return ProviderDependencies(settings=settings, profile=profile, **options)
 

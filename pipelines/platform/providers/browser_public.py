@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from pipelines.platform.browser.client import BrowserClient
-from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import PageLoader
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.reading import Reading
-from pipelines.platform.sources.table import Question, SourceRequest
+from pipelines.platform.sources.table import Question, Reading, SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import ProviderUnsupportedError
 from warehouse.records.search import SearchPosition

@@ -11,13 +11,11 @@ from functools import partial
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc import songs
-from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
-from pipelines.platform.chartsrc.issues import parse_issues
+from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.reading import Reading
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.sources.table import Question, Source, SourceRequest
+from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
 from pipelines.platform.surfaces import HostReader
 from warehouse.records.charts import ChartIndex, ChartPage
 

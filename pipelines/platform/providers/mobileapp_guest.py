@@ -13,17 +13,16 @@ from typing import cast
 
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import HostPolicy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.mobileapp import bundles
-from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
+from pipelines.platform.mobileapp.screens import App, load_app
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.reading import Reading
 from pipelines.platform.sources import table
+from pipelines.platform.sources.table import Reading
 from pipelines.platform.surfaces import SurfaceReader
 from pipelines.settings import Settings
 from warehouse.extras import install_hint

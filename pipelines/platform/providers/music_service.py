@@ -6,10 +6,14 @@ preview. Pages are parsed in `parsers/music_service.py`.
 
 from pathlib import Path
 
-from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.download import download_sound
-from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.table import SERVICE_LISTS, SourceRequest, read_service_track
+from pipelines.platform.http.client import GuestClient, download_sound
+from pipelines.platform.sources.table import (
+    SERVICE_LISTS,
+    Reading,
+    SoundFile,
+    SourceRequest,
+    read_service_track,
+)
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
 

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import ClassVar
 
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.download import download_sound
+from pipelines.platform.http.client import GuestClient, HttpRequest, download_sound
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.provider import Provider
-from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.sources.table import WALKS, Question, SourceRequest, read_trend
+from pipelines.platform.sources.table import (
+    WALKS,
+    Question,
+    Reading,
+    SoundFile,
+    SourceRequest,
+    read_trend,
+)
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records import errors
 from warehouse.records.videos import VideoDetail, VideoPage

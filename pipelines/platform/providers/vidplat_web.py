@@ -20,10 +20,9 @@ from pydantic import SecretStr
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 
 MIN_SECRET_LENGTH = 6

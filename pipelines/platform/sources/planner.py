@@ -15,11 +15,9 @@ from typing import Any
 
 from pipelines.platform import refusal_table
 from pipelines.platform.call_trace import open_call_trace, record_verdict
-from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
-from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.reading import Reading
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS, LearnedHealth
 from pipelines.platform.sources import rules
-from pipelines.platform.sources.table import Question, Source, SourceRequest
+from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
 from pipelines.platform.surfaces import HostReader
 from warehouse.records.errors import (
     SURFACE_OFF,

@@ -6,7 +6,9 @@ which they are asked while nothing is known of them; answers then decide (`rules
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.platform.parsers import descriptions, lists
@@ -14,13 +16,68 @@ from pipelines.platform.parsers.music_service import parse_service_list, parse_s
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.reading import Reading
 from warehouse.records import videos
-from warehouse.records.errors import EmptyAnswerError
+from warehouse.records.charts import ChartIndex, ChartPage
+from warehouse.records.errors import EmptyAnswerError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPosition
 
 if TYPE_CHECKING:
     from pipelines.platform.surfaces import SurfaceReader
+
+
+# Results of a provider: a record or a file, with its provenance.
+
+PARSER_VERSION = "vidplat-5"
+"""Increase it whenever a parser reads the same payload differently."""
+
+type CapturedValue = (
+    videos.Track
+    | videos.Account
+    | videos.HashtagInfo
+    | videos.VideoDetail
+    | videos.UnavailableVideo
+    | videos.VideoPage
+    | SearchPage
+    | ChartIndex
+    | ChartPage
+    | videos.ServiceSong
+    | videos.ServiceSongList
+)
+"""Every value that a surface can return."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading[T]:
+    """One successful read of one surface.
+
+    `payload` is the body that `value` was parsed from; `request_count` includes retries, redirects
+    and failed alternatives. `instead_of` is set when the source refused and demo data replaces its
+    response; such a value is shown as demo data and never stored.
+    """
+
+    surface: str
+    entity_id: str
+    value: T
+    payload: bytes
+    content_type: str | None
+    http_status: int
+    source_path: str
+    fetched_at: datetime
+    request_count: int
+    parser_version: str = PARSER_VERSION
+    instead_of: UpstreamError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundFile:
+    """A downloaded sound. The file is named by its hash; the caller removes it."""
+
+    path: Path
+    sha256: str
+    size_bytes: int
+    content_type: str | None
+    request_count: int
+
 
 PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
@@ -272,7 +329,7 @@ SERVICE_LISTS = {
 """Lists of songs of the music service, by the name of the surface."""
 
 
-_COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
+_COUNTS = frozenset(videos.COUNTS)
 _PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
 _DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
 _SEARCHED = _DETAIL - {"play_url"}

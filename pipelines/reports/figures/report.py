@@ -29,8 +29,7 @@ from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
-from warehouse.lake.as_of import parse_as_of
-from warehouse.lake.reading import open_lake_for_reading
+from warehouse.lake.reading import open_lake_for_reading, parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION

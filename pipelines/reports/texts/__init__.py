@@ -56,6 +56,8 @@ class ReportTexts:
     def heading(self, column: str) -> str:
         """Return the heading of a column; a name without one is shown as words."""
         columns: Mapping[str, str] = self.entries["columns"]
+        if column in messages.FIGURES and column not in columns:
+            return messages.FIGURES[column].text(self.language)
         return columns.get(column) or column.replace("_", " ")
 
     def code(self, column: str, value: object) -> object:

@@ -10,7 +10,7 @@ places for its other videos.
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipelines.scan.rules.titles import mentions
 from warehouse.records.coverage import ListGenuineShare
@@ -26,7 +26,8 @@ SAME_MUSIC_SHARE = 0.6  # leaves places for other music ids however popular the 
 class Sighting:
     """A video as it appears in a list: enough to decide whether to read its detail page.
 
-    `music_id` is the one that the list names for it, if it names one.
+    `music_id` is the one that the list names for it, if it names one. `priority` orders the detail
+    reads of the pool, higher first; it is 0 for a video that was not chosen.
     """
 
     aweme_id: str
@@ -37,18 +38,11 @@ class Sighting:
     desc: str | None = None
     hashtag_names: tuple[str, ...] = field(default=())
     digg_count: int | None = None
+    priority: float = 0.0
 
     def mentions(self, title: str | None) -> bool:
         """Whether its text contains a full name of the song."""
         return mentions(title, (self.desc, *self.hashtag_names))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A sighting in the pool. `priority` orders the detail reads, higher first."""
-
-    sighting: Sighting
-    priority: float
 
 
 def reserved_places(places: int) -> int:
@@ -62,7 +56,7 @@ def choose_candidates(
     title: str | None,
     limit: int,
     pooled: Collection[str] = (),
-) -> tuple[Candidate, ...]:
+) -> tuple[Sighting, ...]:
     """Choose the sightings related to the song, best first.
 
     Args:
@@ -89,7 +83,7 @@ def choose_candidates(
 
 def choose_others(
     sightings: Iterable[Sighting], *, limit: int, pooled: Collection[str]
-) -> tuple[Candidate, ...]:
+) -> tuple[Sighting, ...]:
     """Choose among the remaining posts, most liked first.
 
     Takes half of the free places, or all of a few, because every further round costs requests and
@@ -101,10 +95,10 @@ def choose_others(
     return _candidates((_by_likes(new),), first_tier=3)[:most]
 
 
-def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[Candidate, ...]:
-    """Return the sightings as candidates; the priority falls with the tier, then with the place."""
+def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[Sighting, ...]:
+    """Return the sightings with their priority, which falls with the tier, then with the place."""
     return tuple(
-        Candidate(sighting=entry, priority=round(4 - tier - place / 1_000_000, 6))
+        replace(entry, priority=round(4 - tier - place / 1_000_000, 6))
         for tier, entries in enumerate(tiers, start=first_tier)
         for place, entry in enumerate(entries)
     )

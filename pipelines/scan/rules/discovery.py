@@ -6,49 +6,43 @@ Not here: the discovery (`scan/discover.py`).
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from pipelines.parameters.scan import BY_NAME, Parameter, ScanParameters, fingerprint
-
-DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
-    Parameter(
-        name="author_limit",
-        kind=int,
-        default=5,
-        minimum=1,
-        maximum=10,
-        meaning="seed authors of the track whose first screen is read",
-        meaning_zh="读取首屏的种子作者数量",
-    ),
-    Parameter(
-        name="candidate_limit",
-        kind=int,
-        default=20,
-        minimum=1,
-        maximum=30,
-        meaning="text candidates whose detail page is read",
-        meaning_zh="读取详情的文本候选数量",
-    ),
-    BY_NAME["match_threshold"],
-    Parameter(
-        name="verify_audio",
-        kind=bool,
-        default=True,
-        meaning="listen to text candidates under other music ids",
-        meaning_zh="是否对其他音乐 ID 的文本候选做音频核验",
-    ),
-    BY_NAME["viral_threshold"],
+from pipelines.parameters.scan import (
+    BY_NAME,
+    ScanParameters,
+    fingerprint,
+    parameter,
+    parameter_like,
+    parameters_of,
 )
+
 SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference videos
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveryParameters:
-    """The effective parameters of one discovery; `DISCOVERY_PARAMETERS` describes them."""
+    """The effective parameters of one discovery: what each means, its default and its limits."""
 
-    author_limit: int = 5
-    candidate_limit: int = 20
-    match_threshold: float = 0.65
-    verify_audio: bool = True
-    viral_threshold: int = 10_000
+    author_limit: int = parameter(
+        5,
+        "seed authors of the track whose first screen is read",
+        "读取首屏的种子作者数量",
+        minimum=1,
+        maximum=10,
+    )
+    candidate_limit: int = parameter(
+        20,
+        "text candidates whose detail page is read",
+        "读取详情的文本候选数量",
+        minimum=1,
+        maximum=30,
+    )
+    match_threshold: float = parameter_like(BY_NAME["match_threshold"])
+    verify_audio: bool = parameter(
+        True,
+        "listen to text candidates under other music ids",
+        "是否对其他音乐 ID 的文本候选做音频核验",
+    )
+    viral_threshold: int = parameter_like(BY_NAME["viral_threshold"])
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values, in field order."""
@@ -64,6 +58,9 @@ class DiscoveryParameters:
             search_enabled=False,
             account_profile_limit=0,
         )
+
+
+DISCOVERY_PARAMETERS = parameters_of(DiscoveryParameters)
 
 
 def discovery_parameters(values: Mapping[str, object]) -> DiscoveryParameters:

@@ -42,14 +42,6 @@ class ConfirmedVideo:
         return self.comparison.pair.reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoVariant:
-    """A video with the recording changed, or a few seconds of it; never counted as confirmed."""
-
-    video: Video
-    comparison: Comparison
-
-
 def credibility(comparison: Comparison) -> tuple[int, float]:
     """Return the sort key of a pair: the most credible pair has the greatest."""
     return comparison.pair.credibility

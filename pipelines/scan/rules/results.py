@@ -4,14 +4,75 @@ The result holds every confirmed video, unranked. `count`, `sort_by` and `viral_
 by `view_result` on each read, so they never force another scan.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
 from pipelines.documents import result_types, video_types
+from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_statistics
-from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
-from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters, SortBy
+from warehouse.records.videos import hot_score
+
+# Rank confirmed videos: the sort orders, on video documents.
+#
+# Not here: the hot score (`warehouse/records/videos.py`), which videos are confirmed, how many are
+# returned (`results.py`).
+
+
+def is_viral(document: VideoDocument, *, viral_threshold: int) -> bool:
+    """Whether the likes reach the threshold; False if they are unknown."""
+    likes = document["statistics"]["digg_count"]
+    return likes is not None and likes >= viral_threshold
+
+
+def rank_documents[Video: VideoDocument](
+    documents: Iterable[Video], *, sort_by: SortBy
+) -> list[Video]:
+    """Sort video documents; ties are broken by `aweme_id`, unknown values come last."""
+    value = SORT_VALUES[sort_by]
+
+    def key(document: Video) -> tuple[bool, float, int, str]:
+        number, aweme_id = value(document), document["aweme_id"]
+        # Ids are numbers written as text: the shorter one is the smaller one.
+        return (number is None, -(number or 0), len(aweme_id), aweme_id)
+
+    return sorted(documents, key=key)
+
+
+def _published(document: VideoDocument) -> int | None:
+    """Return the stated time of publication, else the time in the id."""
+    stated = document["create_time"]
+    time_of_id = document.get("created_at")  # absent in results of earlier releases
+    if stated is None and time_of_id is not None:
+        return int(datetime.fromisoformat(time_of_id).timestamp())
+    return stated
+
+
+def _score(document: VideoDocument) -> int | None:
+    # Not through `Statistics`: building a record for each document would double the sort time.
+    return hot_score(cast("Mapping[str, int | None]", document["statistics"]))
+
+
+def _age(document: VideoDocument) -> int | None:
+    published = _published(document)
+    return None if published is None else -published
+
+
+SORT_VALUES: Mapping[SortBy, Callable[[VideoDocument], float | None]] = {
+    "hot_score": _score,
+    "digg": lambda video: video["statistics"]["digg_count"],
+    "comment": lambda video: video["statistics"]["comment_count"],
+    "collect": lambda video: video["statistics"]["collect_count"],
+    "share": lambda video: video["statistics"]["share_count"],
+    "latest": _published,
+    "oldest": _age,
+}
+"""What a sort order ranks by, a whole number or a fraction, the greatest first.
+
+None if it is unknown, such as a ratio whose denominator is 0.
+"""
+
 
 SOURCE_OF_DEPTH: dict[str, result_types.Source] = {
     "candidate_limit": "music",
@@ -137,7 +198,7 @@ def _ranked(
         {
             "rank": rank,
             **document,
-            "hot_score": hot_score(to_statistics(document)),
+            "hot_score": to_statistics(document).hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         for rank, document in enumerate(documents, start=1)

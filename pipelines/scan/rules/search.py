@@ -12,7 +12,6 @@ from pipelines.captures.walks import FinishedSearch, distinct_terms
 from pipelines.documents import result_types
 from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
-from pipelines.scan.rules.ranking import hot_score
 from pipelines.scan.rules.titles import names_song, song_names, video_mentions
 from warehouse.records.videos import Video
 
@@ -103,7 +102,7 @@ def to_search_related(
         document = to_video_document(video)
         entry: result_types.FoundVideo = {
             **document,
-            "hot_score": hot_score(to_statistics(document)),
+            "hot_score": to_statistics(document).hot_score,
             "search_relevance_level": relevance_of(video, title=title, verified=verified),
             "search_terms": list(shown_by.get(video.aweme_id, ())),
         }

@@ -16,7 +16,7 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.service import find_stored
 from warehouse.control import jobs, leases
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.queries.results import read_result_document
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, KEYWORD_SEARCH, Job

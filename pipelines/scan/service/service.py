@@ -16,15 +16,16 @@ from pipelines.documents.result_types import JobResult, ScanPreview
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
-from pipelines.scan.service.lost_runs import WORKER_GONE, end_lost_run
-from warehouse.control import ControlStore, job_claims, jobs, links, scan_journal
+from warehouse.control import ControlStore, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
-from warehouse.lake.packing import unpack_document
+from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
+from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
     DISCOVERY,
     KEYWORD_SEARCH,
+    MAX_ATTEMPTS,
     PRIORITY_INTERACTIVE,
     PRIORITY_SCHEDULED,
     SCAN,
@@ -200,7 +201,7 @@ class ScanService:
 
     def has_worker(self) -> bool:
         """Return whether any worker is alive to run a job."""
-        return bool(job_claims.live_workers(self._control, self.world.worker_lost_after_s))
+        return bool(jobs.live_workers(self._control, self.world.worker_lost_after_s))
 
     def submit_keyword_search(
         self, keyword: str, parameters: ScanParameters, *, origin: Origin
@@ -380,3 +381,51 @@ class ScanService:
         silent_for = self._clock() - (job.heartbeat_at or job.created_at)
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)
         return job.status == "running" and silent_for >= lost_after
+
+
+# Decide and write what becomes of a job whose run was lost: killed, stopped, without a process.
+
+ASK_AGAIN = "Retry: the new scan reuses the observations stored so far"
+WORKER_GONE = "The worker that ran this scan stopped responding"
+
+
+def outcome_of_lost_run(
+    job: Job, why: str, *, has_result: bool = False
+) -> tuple[JobStatus, dict[str, object] | None]:
+    """Return status and error document of a job whose run was lost.
+
+    Completed if its result is stored, cancelled if cancellation was requested, queued while there
+    are attempts left, else failed with the reason of the last loss.
+    """
+    if has_result:
+        return "completed", None
+    if job.cancel_requested:
+        return "cancelled", None
+    if job.attempt < MAX_ATTEMPTS:
+        return "queued", None
+    detail = f"{why}. {MAX_ATTEMPTS} attempts were made"
+    return "failed", WorkerUnavailableError(detail, hint=ASK_AGAIN).to_document()
+
+
+def end_lost_run(
+    control: ControlStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
+) -> JobStatus | None:
+    """Write what becomes of a job whose run was lost, and return its new status.
+
+    Returns None, without effect, if the run was not lost: another run has the job, or it has ended.
+    """
+    status, error = outcome_of_lost_run(job, why, has_result=has_result)
+    if status == "queued":
+        is_written = jobs.requeue(
+            control, job.job_id, run_number=job.run_number, costs_attempt=True
+        )
+    else:
+        is_written = jobs.finish(
+            control,
+            job.job_id,
+            status,
+            error=error,
+            expires_at=expires_at,
+            run_number=job.run_number,
+        )
+    return status if is_written else None

@@ -11,9 +11,9 @@ from pipelines.documents.result_types import ScanPreview
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
-from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.rules.results import rank_documents
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 MOST_ROWS = 50
 EVERY_S = 2.0

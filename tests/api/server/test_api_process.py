@@ -29,8 +29,8 @@ from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from tests.deployment import PATIENCE_S, Deployment, open_deployment, wait_for
 from tests.stored_results import MUSIC_ID, result
-from warehouse.control import job_claims, jobs
-from warehouse.lake.packing import pack_document
+from warehouse.control import jobs
+from warehouse.lake.record_rows import pack_document
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job, ProgressRecord
 
@@ -91,7 +91,7 @@ def finish_as_a_worker_does(deployment: Deployment, job_id: str) -> None:
         "job_id": job_id, "music_id": MUSIC_ID, "document": pack_document(result(40)),
         "confirmed_count": 40, "algorithm": ALGORITHM,
     }  # fmt: skip
-    job_claims.claim(deployment.control, "worker")
+    jobs.claim(deployment.control, "worker")
     key = scan_key(MUSIC_ID, "sandbox", "public-graph", ALGORITHM, ScanParameters())
     jobs.set_target(deployment.control, job_id, music_id=MUSIC_ID, scan_key=key)
     deployment.engine.lake.append("marts.job_results", [row])
@@ -147,7 +147,7 @@ def test_jobs_outlive_a_kill_and_a_stop_lets_a_request_end_and_ends_streams(
     with reading(client, streamed) as stream, half_sent(client) as line:
         events = stream.iter_lines()
         assert any('"status":"queued"' in event for event in events)
-        job_claims.claim(own.control, "worker")
+        jobs.claim(own.control, "worker")
         jobs.save_progress(own.control, streamed, ProgressRecord(candidate_pool_count=41))
         assert any('"candidate_pool_count":41' in event for event in events)
         psutil.Process(service_of(own).process.pid).terminate()

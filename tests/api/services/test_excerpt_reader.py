@@ -14,9 +14,9 @@ from api.responses.errors import NotFoundError
 from api.services.evidence.excerpts import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.sources.table import SoundFile
 from tests.audio.made_sounds import made_mp3
-from warehouse.home.cache_files import ExcerptFolder
+from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.videos import UnavailableVideo
 

@@ -47,5 +47,11 @@ def test_a_device_was_used_where_what_is_served_was_read_by_one(
     readings: ReadOutcomes[str, Any] = ReadOutcomes()
     if read is not None:
         readings.values["1"] = read
-    listed = {} if stored is None else {"1": ListedVideo(video(stored), NOW)}
+    listed = (
+        {}
+        if stored is None
+        else {
+            "1": ListedVideo(aweme_id="1", surface=stored, observed_at=NOW, first_observed_at=NOW)
+        }
+    )
     assert _is_from_app("1", listed, readings) is is_from_app

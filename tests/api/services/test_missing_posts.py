@@ -14,8 +14,7 @@ from api.services.reads.lists import ListPageRequest, ListSource
 from api.services.reads.metrics import read_metrics
 from api.services.reads.posts import read_posts
 from api.services.reads.users import read_user
-from pipelines.platform.reading import Reading
-from pipelines.platform.sources.table import SourceRequest
+from pipelines.platform.sources.table import Reading, SourceRequest
 from sandbox.mock.provider import MockProvider, open_world
 from sandbox.mock.records import to_post
 from sandbox.world.content.tables import VideoState

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.reads.series import (
-    COUNTS,
     rounded_range,
     to_point,
     total_over_time,
     with_jobs,
 )
+from warehouse.records.videos import COUNTS
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

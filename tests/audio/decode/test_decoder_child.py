@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pipelines.audio.decode import decoder_process as child
+from pipelines.audio.decode import decoding
 from pipelines.audio.decode.protocol import FRAME, DecodeLimits, DecoderRequest, Task
 from pipelines.audio.features.sounds import unpack_features
 from tests.audio.decode.test_decode_refusals import as_wav, tone
@@ -135,7 +136,7 @@ def test_decoder_child_reports_memory_and_disk_errors_as_reasons(
         raise error
 
     path = as_wav(tmp_path / "tone.wav", tone())
-    monkeypatch.setattr(child, "decode_sound", broken)
+    monkeypatch.setattr(decoding, "decode_sound", broken)
     monkeypatch.setattr(child, "cut_sound", broken)
     order = DecoderRequest(path=str(path), task=task, stretch=stretch)
     head, payload = child.handle_request(order, DecodeLimits())

@@ -6,13 +6,14 @@ import librosa
 import numpy as np
 import pytest
 
-from pipelines.audio.features.filter_banks import (
+from pipelines.audio.features.sound_features import (
     CHROMA_BINS,
+    COMMON_RATES,
     MEL_BANDS,
     build_filter_banks,
     filter_banks,
+    geometry,
 )
-from pipelines.audio.features.grid import COMMON_RATES, geometry
 
 
 @pytest.mark.parametrize("rate", [*COMMON_RATES, 37_800, 96_000])

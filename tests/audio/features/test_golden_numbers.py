@@ -20,11 +20,17 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.accuracy.versions import differences
-from pipelines.audio.features import filter_banks, measurement
-from pipelines.audio.features.filter_banks import FilterBanks
-from pipelines.audio.features.grid import FINE_HOP_S, HOP_S, geometry
+from pipelines.audio.features import measurement, sound_features
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
+from pipelines.audio.features.sound_features import (
+    FEATURE_VERSION,
+    FINE_HOP_S,
+    HOP_S,
+    Features,
+    FilterBanks,
+    Peaks,
+    geometry,
+)
 from pipelines.audio.features.sounds import pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from tests.data.audio.build_golden import FOLDER, RATE, judge_golden, make_golden, to_sound
@@ -190,9 +196,9 @@ def test_a_processor_without_wide_vectors_measures_the_same(
 
 def _mel_from(bottom_hz: float) -> Callable[[pytest.MonkeyPatch], None]:
     def change(monkeypatch: pytest.MonkeyPatch) -> None:
-        bank = filter_banks.filter_banks(RATE)
-        monkeypatch.setattr(filter_banks, "MEL_BOTTOM_HZ", bottom_hz)
-        other = filter_banks.build_filter_banks(geometry(RATE))
+        bank = sound_features.filter_banks(RATE)
+        monkeypatch.setattr(sound_features, "MEL_BOTTOM_HZ", bottom_hz)
+        other = sound_features.build_filter_banks(geometry(RATE))
         monkeypatch.setattr(
             measurement, "filter_banks", lambda _: FilterBanks(bank.chroma, other.mel)
         )
@@ -202,9 +208,9 @@ def _mel_from(bottom_hz: float) -> Callable[[pytest.MonkeyPatch], None]:
 
 def _tuned_by(cents: float) -> Callable[[pytest.MonkeyPatch], None]:
     def change(monkeypatch: pytest.MonkeyPatch) -> None:
-        bank, grid = filter_banks.filter_banks(RATE), geometry(RATE)
+        bank, grid = sound_features.filter_banks(RATE), geometry(RATE)
         rate: Any = grid.rate * 2 ** (cents / 1200)
-        chroma = filter_banks.chroma_bank(rate, grid.long_size)[:, : grid.long_bins]
+        chroma = sound_features.chroma_bank(rate, grid.long_size)[:, : grid.long_bins]
         other = FilterBanks(chroma.astype(np.float32), bank.mel)
         monkeypatch.setattr(measurement, "filter_banks", lambda _: other)
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.agreement import CommonStretch
 from pipelines.audio.matching.judging import judge_excerpt
-from pipelines.audio.matching.peak_votes import CommonStretch
 from tests.audio.made_sounds import MadePeaks, fleeting, held, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 

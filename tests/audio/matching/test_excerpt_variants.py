@@ -9,8 +9,8 @@ import pytest
 from pipelines.audio.explanation import measures_of
 from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound
+from pipelines.audio.matching.agreement import common_stretches, is_reversed
 from pipelines.audio.matching.judging import judge_excerpt
-from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.audio.recompute import deviations, recompute
 from tests.audio.clips import Band, ClipMeasurer
@@ -113,7 +113,7 @@ def test_a_match_by_other_windows_says_no_more_was_searched_than_one_as_heard(
 ) -> None:
     other = measure_clip(band.track(2))
     window = PairEvidence(verdict="confirmed", reason="local_rule_met", score=0.8)
-    monkeypatch.setattr("pipelines.audio.matching.verify.judge_windows", lambda *_: window)
+    monkeypatch.setattr("pipelines.audio.matching.judging.judge_windows", lambda *_: window)
     found = compare_pair(reference, other, limits=LIMITS)
     assert found.verdict == "confirmed"
     assert found.searched == compare_pair(reference, other, limits=LIMITS, search=False).searched
@@ -144,8 +144,7 @@ def test_an_excerpt_of_a_longer_sound_is_measured_again_in_the_same_stretches(
         judged.append(given[-1])
         return judge_excerpt(*given)
 
-    monkeypatch.setattr("pipelines.audio.matching.verify.judge_excerpt", judge)
-    monkeypatch.setattr("pipelines.audio.recompute.judge_excerpt", judge)
+    monkeypatch.setattr("pipelines.audio.matching.judging.judge_excerpt", judge)
     evidence = compare_pair(reference, between, limits=LIMITS)
     again = recompute(reference.features, between.features, evidence, limits=LIMITS)
     assert evidence.reason == "excerpt_variant"

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.explanation import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
-from pipelines.audio.features.grid import HOP_S
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import HOP_S, Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.audio.recompute import deviations, recompute

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.agreement import CommonStretch, NoteCoherence, PeakMatch
 from pipelines.audio.matching.hypotheses import Hypothesis
 from pipelines.audio.matching.judging import (
     judge_edits,
@@ -17,8 +18,6 @@ from pipelines.audio.matching.judging import (
     judge_unchanged,
     judge_variant,
 )
-from pipelines.audio.matching.peak_agreement import NoteCoherence, PeakMatch
-from pipelines.audio.matching.peak_votes import CommonStretch
 from pipelines.audio.matching.search import ScoredHypothesis
 from tests.audio.made_sounds import (
     FRAMES,
@@ -69,8 +68,10 @@ class Search:
 def search(monkeypatch: pytest.MonkeyPatch) -> Search:
     """In place of the search."""
     search = Search()
-    monkeypatch.setattr(f"{JUDGING}.best_hypothesis", lambda *_: search.single)
-    monkeypatch.setattr(f"{JUDGING}.best_joint_hypothesis", lambda *_: search.joint)
+    monkeypatch.setattr("pipelines.audio.matching.search.best_hypothesis", lambda *_: search.single)
+    monkeypatch.setattr(
+        "pipelines.audio.matching.search.best_joint_hypothesis", lambda *_: search.joint
+    )
     return search
 
 

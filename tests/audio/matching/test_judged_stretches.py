@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from pipelines.audio.features.sound_features import Centred, Features
+from pipelines.audio.matching.agreement import CommonStretch
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.judging import judge_excerpt, judge_windows
-from pipelines.audio.matching.peak_votes import CommonStretch
 from tests.audio.made_sounds import HOP_S, fleeting, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 

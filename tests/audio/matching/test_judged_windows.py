@@ -3,8 +3,8 @@
 import numpy as np
 
 from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching.agreement import CommonStretch
 from pipelines.audio.matching.judging import judge_excerpt, judge_variant, judge_windows
-from pipelines.audio.matching.peak_votes import CommonStretch
 from tests.audio.made_sounds import FRAMES, HOP_S, faster, fleeting, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds
 

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
+from pipelines.audio.matching.agreement import NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
-from pipelines.audio.matching.peak_agreement import NoteCoherence
 from pipelines.audio.matching.scoring import (
     block_meets_rule,
     can_be_surpassed,
@@ -18,7 +18,6 @@ from pipelines.audio.matching.scoring import (
     tonal_weight,
     trust_in_delay,
 )
-from pipelines.audio.matching.tone_agreement import ToneAgreement
 from warehouse.records.evidence import MatchThresholds, Segment
 
 LIMITS = MatchThresholds()

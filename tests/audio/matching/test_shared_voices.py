@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.sound_features import Peaks
-from pipelines.audio.matching.peak_agreement import PeakMatch
-from pipelines.audio.matching.tone_agreement import tone_agreement
+from pipelines.audio.matching.agreement import PeakMatch, tone_agreement
 from pipelines.audio.matching.verify import compare_pair
 from tests.audio.clips import Band, ClipMeasurer
 from warehouse.records.evidence import MatchThresholds

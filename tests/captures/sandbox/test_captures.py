@@ -13,7 +13,7 @@ from sandbox.server.surfaces.lists import repeats_cursor, trends_path
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.platform.sandbox_platform import JOB, Start, Stores, ask_control
-from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,

@@ -14,7 +14,7 @@ import pytest
 from websocket import create_connection
 
 from tests.deployment import PATIENCE_S
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.full

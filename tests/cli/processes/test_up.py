@@ -33,7 +33,7 @@ from tests.cli.processes.dagster_routes import open_dagster_app, routes_of
 from tests.deployment import PATIENCE_S, wait_for
 from tests.orchestration.runs.orchestrator import LAUNCH, RUN, launch_parameters
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.reading import open_lake_for_reading
 
 pytestmark = pytest.mark.soak

@@ -1,5 +1,6 @@
 """The typed client at the service's own operations, in process; both ways of waiting."""
 
+import inspect
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from typing import Any
@@ -205,7 +206,7 @@ def test_no_operation_that_answers_with_data_lacks_a_method() -> None:
             if isinstance(one, Operation) and one.path.startswith(OWN):
                 needed = [
                     each.name
-                    for each in one.signature.parameters.values()
+                    for each in inspect.signature(getattr(client, name)).parameters.values()
                     if each.default is each.empty and each.kind is not each.VAR_KEYWORD
                 ]
                 getattr(client, name)(**{each: f"{{{each}}}" for each in needed})

@@ -17,7 +17,7 @@ from api.client import (
 )
 from tests.contract.conftest import HERE, answering, answering_twin, good, refusal
 from tests.stored_results import MUSIC_ID, result
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 
 
 def test_a_scan_is_started_watched_and_cancelled(caller: Client) -> None:
@@ -54,7 +54,7 @@ async def test_the_awaiting_twin_does_the_same(awaiting: AsyncClient, service: A
 
 def test_a_job_that_failed_is_raised_with_its_reason(caller: Client, service: Any) -> None:
     job_id = caller.create_job(MUSIC_ID).data["job_id"]
-    job_claims.claim(service.control, "worker")
+    jobs.claim(service.control, "worker")
     error = {"type": "upstream_forbidden", "detail": "no", "hint": None, "retry_after": None}
     jobs.finish(service.control, job_id, "failed", error={**error, "upstream": None})
     with pytest.raises(JobFailedError, match="upstream_forbidden: no"):

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from inspect import Signature
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from api.client import (
     TooManyRequestsError,
     UnavailableError,
     UnsupportedError,
-    operations,
+    answers,
 )
 from api.client.operations import OPERATIONS, Operations
 from api.generate import client as client_generation
@@ -272,18 +271,18 @@ def test_every_parameter_that_is_sent_is_one_of_the_operation() -> None:
         for one in build_reference(read_description())["operations"]
     }
     for one in OPERATIONS:
-        ask = one.request(**dict.fromkeys(argument_names(one.signature), "x"))
+        ask = one.request(**dict.fromkeys(argument_names(one.declared), "x"))
         body = ask.body if isinstance(ask.body, dict) else {}
         assert {*ask.params, *body} <= described[one.method, one.path], one.path
 
 
-def argument_names(signature: Signature) -> list[str]:
-    """The names of all arguments, with the fields of the options."""
+def argument_names(method: Callable[..., object]) -> list[str]:
+    """The names of all arguments but `self`, with the fields of the options."""
     names: list[str] = []
-    for one in signature.parameters.values():
+    for one in list(inspect.signature(method).parameters.values())[1:]:
         if one.kind is one.VAR_KEYWORD:
-            options = str(one.annotation).removeprefix("Unpack[").removesuffix("]")
-            names += getattr(operations, options).__annotations__
+            options = str(one.annotation).removeprefix("Unpack[answers.").removesuffix("]")
+            names += getattr(answers, options).__annotations__
         else:
             names.append(one.name)
     return names

@@ -6,8 +6,14 @@ from pathlib import Path
 import librosa
 import numpy as np
 
-from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS, MEL_BOTTOM_HZ
-from pipelines.audio.features.grid import COMMON_RATES, MEL_TOP_HZ, geometry
+from pipelines.audio.features.sound_features import (
+    CHROMA_BINS,
+    COMMON_RATES,
+    MEL_BANDS,
+    MEL_BOTTOM_HZ,
+    MEL_TOP_HZ,
+    geometry,
+)
 
 TARGET = Path(__file__).parents[3] / "pipelines/audio/features/banks/filter_banks.npz"
 

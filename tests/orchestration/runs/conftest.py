@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
 from pipelines.orchestration.runs.open_instance import open_instance
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
+from pipelines.orchestration.runs.reconciliation import ORIGIN_TAG
+from pipelines.orchestration.runs.run_session import SILENT_CHECKS
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
 from tests.orchestration.runs.fake_runs import FakeLauncher, empty_scan
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.jobs import PRIORITY_INTERACTIVE, Job, JobStatus
 
 
@@ -52,7 +52,7 @@ class WorkerHarness:
         self.worker.beat()
         for job_id, run in self.launcher.runs.items():
             if run.begun and not run.is_gone and not run.is_silent:
-                job_claims.beat_job(self.control, job_id, run_number=run.run_number)
+                jobs.beat_job(self.control, job_id, run_number=run.run_number)
 
     def notice_silence(self) -> None:
         """So much time passes that the worker gives up who has sent nothing, and claims."""

@@ -12,13 +12,12 @@ import pytest
 from dagster import DagsterExecutionInterruptedError, DagsterInstance, DagsterRun, Failure
 
 from pipelines.orchestration.runs import run_session
-from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
-from pipelines.orchestration.runs.run_session import scan_of_run
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.run_session import CurrentScan, ScanOutcome, scan_of_run
 from pipelines.scan.scan_run import ScanRun
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.jobs import Job
 
 
@@ -46,7 +45,7 @@ def running(control: ControlStore) -> Job:
         scan_key=None, origin="cli", priority=100,
     )  # fmt: skip
     jobs.create_or_join(control, new)
-    job = job_claims.claim(control, "worker")
+    job = jobs.claim(control, "worker")
     assert job is not None
     return job
 
@@ -102,11 +101,11 @@ def test_a_run_that_a_later_one_has_replaced_is_refused(
     control: ControlStore, instance: DagsterInstance
 ) -> None:
     job = running(control)
-    job_claims.requeue(control, job.job_id, run_number=1, costs_attempt=True)
+    jobs.requeue(control, job.job_id, run_number=1, costs_attempt=True)
     assert "goes on in another run" in refusal_of(
         run_of(job.job_id), instance
     )  # in the queue again
-    job_claims.claim(control, "another worker")
+    jobs.claim(control, "another worker")
     assert "goes on in another run" in refusal_of(run_of(job.job_id), instance)
     found = jobs.get(control, job.job_id)
     assert found is not None

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS, SilenceWatch, heartbeats
+from pipelines.orchestration.runs.run_session import SILENT_CHECKS, SilenceWatch, heartbeats
 from tests.fake_clock import START
 from warehouse.records.jobs import Job, ProgressRecord
 

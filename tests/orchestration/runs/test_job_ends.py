@@ -11,13 +11,12 @@ import pytest
 from deltalake.exceptions import DeltaError
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.outages import awaited_resource
+from pipelines.orchestration.failures import awaited_resource
 from pipelines.orchestration.runs import run_session
-from pipelines.orchestration.runs.current_scan import ScanOutcome
-from pipelines.orchestration.runs.run_session import end_job, end_job_patiently
+from pipelines.orchestration.runs.run_session import ScanOutcome, end_job, end_job_patiently
 from pipelines.scan.runtime import Runtime
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, job_claims, jobs, leases, open_control
+from warehouse.control import ControlStore, jobs, leases, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -72,7 +71,7 @@ class Stores:
             origin="cli", priority=100,
         )  # fmt: skip
         jobs.create_or_join(self.control, new)
-        job = job_claims.claim(self.control, "worker")
+        job = jobs.claim(self.control, "worker")
         assert job is not None
         return job
 
@@ -150,9 +149,9 @@ def test_a_job_that_waits_for_a_resource_keeps_its_attempts_however_often(
         found = stores.now(job)
         assert (found.status, found.attempt) == ("queued", 1)
         assert found.progress.waiting_for == waiting_for
-        assert job_claims.claim(stores.control, "worker") is None  # not at once, or it would spin
+        assert jobs.claim(stores.control, "worker") is None  # not at once, or it would spin
         stores.clock.advance(LONGEST_WAIT_S)
-        claimed = job_claims.claim(stores.control, "worker")
+        claimed = jobs.claim(stores.control, "worker")
         assert claimed is not None
         job = claimed
     assert stores.end(job, ScanOutcome("completed")) == "completed"
@@ -162,9 +161,9 @@ def test_a_paused_host_is_asked_again_when_it_said(stores: Stores) -> None:
     job = stores.running()
     stores.end(job, PAUSED)
     stores.clock.advance(119)
-    assert job_claims.claim(stores.control, "worker") is None
+    assert jobs.claim(stores.control, "worker") is None
     stores.clock.advance(1.1)
-    assert job_claims.claim(stores.control, "worker") is not None
+    assert jobs.claim(stores.control, "worker") is not None
 
 
 def test_another_job_does_not_wait_for_the_resource_of_the_first(stores: Stores) -> None:
@@ -249,8 +248,8 @@ def test_a_run_that_has_lost_its_job_changes_nothing(
     stores: Stores, status: Literal["completed", "queued"]
 ) -> None:
     job = stores.running()
-    job_claims.requeue(stores.control, job.job_id, run_number=job.run_number, costs_attempt=True)
-    job_claims.claim(stores.control, "another worker")
+    jobs.requeue(stores.control, job.job_id, run_number=job.run_number, costs_attempt=True)
+    jobs.claim(stores.control, "another worker")
     assert end_job(stores.runtime, job, ScanOutcome(status)) == "lost"
     assert stores.now(job).status == "running"
     assert stores.lake.compacted == 0

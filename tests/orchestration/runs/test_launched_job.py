@@ -16,7 +16,7 @@ from pipelines.orchestration.runs.launched_job import LaunchedJob, begin_job
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision
 from pipelines.settings import Settings
-from warehouse.control import job_claims, jobs, leases, open_control
+from warehouse.control import jobs, leases, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
@@ -131,7 +131,7 @@ def test_a_whole_scan_begins_with_nothing_and_can_answer_later_requests(stores: 
         "running", "launchpad", "scan", MUSIC_ID,
     )  # fmt: skip
     assert job.scan_key is not None
-    assert job_claims.claim(stores.control, "a worker") is None
+    assert jobs.claim(stores.control, "a worker") is None
 
 
 def test_one_step_begins_with_the_newest_state_before_it(stores: Any) -> None:

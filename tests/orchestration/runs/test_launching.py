@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id_of
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, run_id_of
 from pipelines.orchestration.worker.launch import JobLauncher, Launched
 from tests.fake_clock import FakeClock
 from tests.orchestration.runs.fake_runs import FakeRun
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import SCAN, Job
@@ -57,7 +57,7 @@ class LaunchingWorker:
             origin="cli", priority=100,
         )  # fmt: skip
         jobs.create_or_join(self.control, new)
-        return cast("Job", job_claims.claim(self.control, "worker"))
+        return cast("Job", jobs.claim(self.control, "worker"))
 
     def launch(self, job: Job, *, run_number: int | None = None) -> Launched:
         number = job.run_number if run_number is None else run_number

@@ -23,7 +23,7 @@ from pipelines.settings import Settings
 from warehouse.control import jobs
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.queries.results import read_checkpointed_jobs, read_result_document
 
 pytestmark = pytest.mark.full

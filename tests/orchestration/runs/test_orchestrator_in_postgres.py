@@ -17,14 +17,14 @@ from dagster_postgres import (
     PostgresScheduleStorage,
 )
 
-from pipelines.erasure.account import forget_runs
+from pipelines.erasure import forget_runs
 from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.orchestration.runs.fake_runs import empty_scan
 from tests.warehouse.parallel_programs import run_together
-from warehouse.home.folder import Home, open_home
-from warehouse.maintenance.erasure.names import AccountNames
+from warehouse.home import Home, open_home
+from warehouse.maintenance.erasure import AccountNames
 from warehouse.records.errors import WarehouseUnavailableError
 
 pytestmark = pytest.mark.full

@@ -13,7 +13,7 @@ from pipelines.orchestration.instance import dagster_environment, instance_confi
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.deployment import PATIENCE_S
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.records.errors import WarehouseUnavailableError, WorkerUnavailableError
 
 pytestmark = pytest.mark.full

@@ -15,7 +15,7 @@ import pytest
 from dagster import DagsterRunStatus
 from dagster_postgres import PostgresRunStorage
 
-from pipelines.orchestration.runs.run_identity import run_id
+from pipelines.orchestration.runs.reconciliation import run_id
 from tests.deployment import Deployment, open_deployment
 from tests.orchestration.runs.orchestrator import Orchestrator, start_orchestrator
 from tests.postgres import new_database

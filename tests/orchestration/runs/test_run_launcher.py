@@ -6,8 +6,8 @@ import sys
 import pytest
 from dagster import DagsterRun, DefaultRunLauncher
 
-from pipelines.orchestration.runs.launcher import JobRunLauncher
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
+from pipelines.orchestration.runs.local import JobRunLauncher
+from pipelines.orchestration.runs.reconciliation import ORIGIN_TAG
 
 BROKER = "redis://127.0.0.1:1/0"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from dagster import PathMetadataValue, UrlMetadataValue
 
-from pipelines.orchestration.assets.metadata import track_metadata
+from pipelines.orchestration.assets.decorators import track_metadata
 from warehouse.records.videos import Track
 
 TRACK = Track(music_id="70001", surface="music_info", observed_at=datetime(2026, 1, 31, tzinfo=UTC))

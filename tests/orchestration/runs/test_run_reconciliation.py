@@ -10,15 +10,15 @@ import pytest
 from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.reconciliation import (
+    ORIGIN_TAG,
     cancel_jobs_of_terminated_runs,
     end_run,
     end_unserved_runs,
 )
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.watchlist_runs import WATCH_RUN_TAG
 from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S
 from tests.orchestration.runs.fake_runs import empty_scan
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 from warehouse.records.jobs import Job, JobStatus
 
 pytestmark = pytest.mark.full
@@ -42,7 +42,7 @@ def test_a_run_marked_as_cancelled_at_once_stops_its_job_too(harness: Any) -> No
 
 def test_a_job_that_ends_as_its_lost_run_is_terminated_is_not_kept_for_ever(harness: Any) -> None:
     job_id = harness.running()
-    job_claims.requeue(harness.control, job_id, run_number=1, costs_attempt=True)
+    jobs.requeue(harness.control, job_id, run_number=1, costs_attempt=True)
     harness.instance.report_run_canceled(harness.instance.get_run_by_id(job_id))
     kept_until = datetime(2027, 1, 1, tzinfo=UTC)
     cancel_jobs_of_terminated_runs(
@@ -167,7 +167,7 @@ def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(harness
 def test_a_job_is_cancelled_between_two_attempts(harness: Any) -> None:
     job_id = harness.running()
     harness.worker.held.clear()
-    assert job_claims.requeue(harness.control, job_id, run_number=1, costs_attempt=True)
+    assert jobs.requeue(harness.control, job_id, run_number=1, costs_attempt=True)
     cancelled = jobs.request_cancel(harness.control, job_id)
     assert cancelled is not None
     assert cancelled.status == "cancelled"

@@ -9,14 +9,14 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id_of
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id_of
+from pipelines.orchestration.runs.run_session import SILENT_CHECKS
 from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.orchestration.runs.fake_runs import FakeLauncher, FakeRun, empty_scan
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job
 
@@ -123,7 +123,7 @@ def test_a_job_is_handed_back_once_the_store_is_back(
         raise AWAY
 
     with monkeypatch.context() as patched:
-        patched.setattr(job_claims, "requeue", away)
+        patched.setattr(jobs, "requeue", away)
         for _ in range(3):
             stage.clock.advance(1.0)
             assert not stage.worker.try_step()
@@ -194,7 +194,7 @@ def test_a_job_whose_run_has_not_begun_is_not_lost_however_silent(stage: Stage) 
     stage.step()
     for _ in range(SILENT_CHECKS + 1):
         stage.step(2 * LOST_AFTER_S)  # no heartbeat is sent
-    assert [job.job_id for job in job_claims.lost(stage.control, LOST_AFTER_S)] == [job_id]
+    assert [job.job_id for job in jobs.lost(stage.control, LOST_AFTER_S)] == [job_id]
     assert (stage.now(job_id).status, stage.now(job_id).run_number) == ("running", 1)
 
 

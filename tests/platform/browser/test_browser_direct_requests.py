@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pipelines.platform.browser.client import BrowserClient
-from pipelines.platform.browser.visit import LoadedPage, Visit
+from pipelines.platform.browser.page_loader import LoadedPage, Visit
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.fake_clock import FakeClock

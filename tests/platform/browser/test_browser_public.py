@@ -16,10 +16,10 @@ import pytest_asyncio
 from sqlalchemy import delete, select
 
 from pipelines.platform.browser.client import FRESH_S, BrowserClient
-from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
+from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.browser_public import BrowserPublic
@@ -28,10 +28,9 @@ from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.platform.host_rates import AT_ONCE
 from tests.platform.sandbox_platform import PATIENCE_S, ScriptedServer, never
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts, open_control
 from warehouse.control.schema import HOSTS
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import (
     BudgetSpentError,
     ProviderUnsupportedError,
@@ -319,7 +318,7 @@ async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_
     scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
-    assert budgets.spent_today(control_store) == {"share.vidplat.localhost": 2}
+    assert hosts.spent_today(control_store) == {"share.vidplat.localhost": 2}
     monkeypatch.setattr(turns, "_daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)

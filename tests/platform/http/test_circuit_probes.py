@@ -16,8 +16,7 @@ from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import circuits
+from warehouse.control import ControlStore, hosts, open_control
 from warehouse.records.errors import (
     BudgetSpentError,
     EmptyAnswerError,
@@ -67,7 +66,7 @@ async def refused(
 
 
 def is_open(control: ControlStore, surface: str) -> bool:
-    (state,) = (one for one in circuits.read_all(control) if one.surface == surface)
+    (state,) = (one for one in hosts.read_circuits(control) if one.surface == surface)
     return state.open_until is not None
 
 
@@ -149,7 +148,7 @@ async def test_dead_short_links_say_nothing_about_their_host(
     for _ in range(9):
         with pytest.raises(InvalidMusicInputError):
             await provider.resolve_link(SHORT)
-    assert [one for one in circuits.read_all(control) if one.failures] == []
+    assert [one for one in hosts.read_circuits(control) if one.failures] == []
 
 
 async def test_a_request_cancelled_while_it_asks_gives_the_probe_back(
@@ -160,7 +159,7 @@ async def test_a_request_cancelled_while_it_asks_gives_the_probe_back(
 ) -> None:
     await refused(breaker, "page", ForbiddenError("no", surface="page", status=403))
     clock.advance(TIMES.open_s + 1)
-    check = circuits.check
+    check = hosts.check_circuit
     is_asked, may_answer, has_answered = Event(), Event(), Event()
 
     def check_late(store: ControlStore, host: str, surface: str, *, probe_s: float) -> Any:
@@ -173,7 +172,7 @@ async def test_a_request_cancelled_while_it_asks_gives_the_probe_back(
             if surface == "page":
                 has_answered.set()
 
-    monkeypatch.setattr(circuits, "check", check_late)
+    monkeypatch.setattr(hosts, "check_circuit", check_late)
     asking = asyncio.create_task(meet(breaker, "page"))
     await asyncio.to_thread(is_asked.wait)
     asking.cancel()

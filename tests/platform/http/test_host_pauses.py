@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from pipelines.platform.call_trace import watch_pauses
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import HostRate
 from tests.fake_clock import FakeClock
-from warehouse.control import open_control
-from warehouse.control.hosts import budgets
+from warehouse.control import hosts, open_control
 
 HOST = "media.example"
 
@@ -29,7 +28,7 @@ def test_a_pause_is_reported_while_a_request_waits_for_it(
         control, HostRate(per_second=1.0, burst=1, parallel=1), daily_budget=100, clock=clock
     )
     if pause_s:
-        budgets.pause(control, HOST, clock.now() + timedelta(seconds=pause_s))
+        hosts.pause_host(control, HOST, clock.now() + timedelta(seconds=pause_s))
 
     async def two_requests() -> None:
         for _ in range(2):

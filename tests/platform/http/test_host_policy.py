@@ -13,16 +13,14 @@ import pytest
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import build_host_policy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
 from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.platform.sandbox_platform import PATIENT, never
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import budgets, circuits, robots
+from warehouse.control import ControlStore, hosts, open_control
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
@@ -203,7 +201,7 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
     release.set()
     assert await probe == b"fine"
     assert await read(clients[2], "/a") == b"fine"
-    assert [(state.surface, state.open_until) for state in circuits.read_all(control)] == [
+    assert [(state.surface, state.open_until) for state in hosts.read_circuits(control)] == [
         ("page", None)
     ]
 
@@ -304,7 +302,7 @@ async def test_fault_pauses_the_host_for_every_process(
     client = await connect()
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
     await refused(client, "/a")
-    until = budgets.paused_until(control, HOST)
+    until = hosts.paused_until(control, HOST)
     assert until is not None
     assert 5 <= (until - clock.now()).total_seconds() <= 6
 
@@ -412,7 +410,7 @@ async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
     scripted_server.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
     with open_call_trace() as call_trace:
         await client.fetch(ask(path, "music_list"))
-    kept = robots.decisions(control)
+    kept = hosts.robots_decisions(control)
     assert [(each.host, each.surface, each.decision) for each in kept] == [
         (HOST, "music_list", decision)
     ]
@@ -442,7 +440,7 @@ async def test_robots_file_is_read_once_by_all_processes(
     await asyncio.gather(*reading)
     await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
     assert scripted_server.count("/robots.txt") == 1
-    assert [(each.surface, each.decision) for each in robots.decisions(control)] == [
+    assert [(each.surface, each.decision) for each in hosts.robots_decisions(control)] == [
         ("music_list", "disallowed"),
         ("user_info", "allowed"),
     ]
@@ -467,4 +465,4 @@ async def test_robots_refusal_does_not_pause_the_host(
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5)
     assert isinstance(await refused(client, "/a", "music_list"), ForbiddenError)
     assert scripted_server.count("/a") == 0
-    assert budgets.paused_until(control, HOST) is None
+    assert hosts.paused_until(control, HOST) is None

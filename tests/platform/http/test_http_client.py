@@ -12,8 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.client import USER_AGENT, GuestClient, HttpRequest
-from pipelines.platform.http.download import FileSink
+from pipelines.platform.http.client import USER_AGENT, FileSink, GuestClient, HttpRequest
 from pipelines.platform.profiles import PlatformProfile
 from tests.fake_clock import START, FakeClock
 from tests.platform.sandbox_platform import never

@@ -17,8 +17,8 @@ import pytest
 import zstandard
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.host_rates import AT_ONCE
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError

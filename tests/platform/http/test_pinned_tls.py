@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.host_rates import AT_ONCE
 from tests.platform.sandbox_platform import PATIENT

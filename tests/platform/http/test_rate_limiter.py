@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.platform.http.rate_limiter import (
+from pipelines.platform.http.host_policy import (
     DEFAULT_PAUSE_S,
     MAX_PAUSE_S,
     HostRateLimiter,
     read_retry_after,
 )
 from pipelines.platform.profiles import HostRate, PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.fake_clock import START, FakeClock
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts, open_control
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 RATE = HostRate(per_second=2, burst=5, parallel=4)
@@ -52,13 +51,13 @@ def _after(seconds: float) -> datetime:
 def _reserve(control: ControlStore, wait_s: float, rate: HostRate = RATE) -> None:
     """Let others take turns, until the next one comes after so many seconds."""
     for _ in range(rate.burst - 1 + round(wait_s * rate.per_second)):
-        budgets.take_token(
+        hosts.take_token(
             control, HOST, rate_per_s=rate.per_second, burst=rate.burst, daily_budget=10**6
         )
 
 
 def _turns_taken(control: ControlStore) -> int:
-    return budgets.spent_today(control).get(HOST, 0)
+    return hosts.spent_today(control).get(HOST, 0)
 
 
 def _during_first_sleep(
@@ -87,7 +86,7 @@ async def test_a_turn_is_taken_once_and_waited_for_as_long_as_our_patience(
 async def test_request_waits_until_the_pause_of_its_host_ends(
     turns: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
-    budgets.pause(control, HOST, _after(50))
+    hosts.pause_host(control, HOST, _after(50))
     await turns.wait(HOST, surface="x")
     assert (_turns_taken(control), clock.slept) == (1, [50, 0])
 
@@ -100,7 +99,7 @@ async def test_pause_that_begins_while_waiting_costs_the_turn(
 ) -> None:
     _reserve(control, 10)
     before = _turns_taken(control)
-    _during_first_sleep(monkeypatch, clock, lambda: budgets.pause(control, HOST, _after(50)))
+    _during_first_sleep(monkeypatch, clock, lambda: hosts.pause_host(control, HOST, _after(50)))
     await turns.wait(HOST, surface="x")
     assert (_turns_taken(control) - before, clock.slept) == (2, [10, 40, 0])
 
@@ -141,7 +140,7 @@ async def test_patience_counts_all_waits_of_one_request(
     """Each wait is short, but together they are longer than whoever asks is patient."""
 
     def be_paused_and_crowded() -> None:
-        budgets.pause(control, HOST, _after(41))
+        hosts.pause_host(control, HOST, _after(41))
         _reserve(control, 30)
 
     _reserve(control, 40)
@@ -165,7 +164,7 @@ async def test_pause_is_shared_through_the_store(
     turns: HostRateLimiter, control: ControlStore
 ) -> None:
     assert await turns.pause(HOST, "20") == 20
-    assert budgets.paused_until(control, HOST) == _after(20)
+    assert hosts.paused_until(control, HOST) == _after(20)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from pipelines.platform.browser.client import not_loaded_error
-from pipelines.platform.browser.visit import LoadedPage
+from pipelines.platform.browser.page_loader import LoadedPage
 from pipelines.platform.call_trace import HttpResponse
 
 

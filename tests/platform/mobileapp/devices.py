@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.mobileapp.adb import AdbPhone
-from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
+from pipelines.platform.mobileapp.screens import App, load_app
 from sandbox.server.addresses import SandboxUrls, read_code
 from sandbox.server.device.phone import SimulatedPhone
 from sandbox.server.device.server import AdbServer

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
+from pipelines.platform.mobileapp.screens import App, load_app
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, to_dump
 from tests.fake_clock import FakeClock

@@ -9,14 +9,14 @@ import pytest
 
 from pipelines.platform.mobileapp.adb import CALL_S, AdbPhone
 from pipelines.platform.mobileapp.bundles import pack_page, parse_app_page
-from pipelines.platform.mobileapp.layouts import load_app
+from pipelines.platform.mobileapp.screens import load_app
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from sandbox.server.device.screens import rounded
 from tests.platform.mobileapp.devices import Device
 from tests.platform.shape_answers import SEEN_AT
-from warehouse.control.hosts import budgets
+from warehouse.control import hosts
 from warehouse.records.errors import (
     AppUnreadableError,
     BudgetSpentError,
@@ -87,7 +87,7 @@ async def test_every_step_waits_for_its_turn_and_the_day_has_a_budget(device: De
     await device.reader().read_page(device.track, 0, 2)
     log = device.phone.log
     steps = len(log.opened) + log.swipes + 1 + 2  # the first work is tapped, two are shared
-    assert budgets.spent_today(device.control) == {"device:stand-in-1": steps}
+    assert hosts.spent_today(device.control) == {"device:stand-in-1": steps}
     with pytest.raises(BudgetSpentError):
         await device.reader(daily_budget=steps).read_page(device.track, 0, 1)
 

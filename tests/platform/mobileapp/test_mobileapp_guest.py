@@ -9,8 +9,8 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mobileapp_guest import MobileAppGuest, choose_app
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.audio.file_heads import is_altered
-from pipelines.platform.http.download import refuse_altered, sound_suffix
+from pipelines.platform.http.client import refuse_altered, sound_suffix
 from warehouse.records.errors import AudioUnavailableError
 
 BOX = b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00"

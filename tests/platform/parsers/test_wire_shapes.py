@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
-from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.download import download_sound
+from pipelines.platform.http.client import GuestClient, download_sound
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.parsers.lists import parse_detail_body
 from pipelines.platform.parsers.videos import ParseContext

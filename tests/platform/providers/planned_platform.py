@@ -4,10 +4,9 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.reading import Reading
+from pipelines.platform.http.circuit_breaker import LearnedHealth
 from pipelines.platform.sources.planner import Planner
-from pipelines.platform.sources.table import Question, Source, SourceRequest
+from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
 from tests.fake_clock import START, FakeClock
 from warehouse.records.errors import (
     EmptyAnswerError,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S
+from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider
 from pipelines.platform.providers.chart_public import ChartPublic

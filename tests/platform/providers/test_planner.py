@@ -9,14 +9,13 @@ from typing import Any, cast
 import pytest
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
 from tests.platform.providers.planned_platform import FULL, PARTIAL, Platform, empty
-from warehouse.control.hosts import surface_answers
+from warehouse.control import hosts
 from warehouse.records.errors import (
     SURFACE_OFF,
     BudgetSpentError,
@@ -370,7 +369,7 @@ async def test_learned_health_is_read_once_for_simultaneous_questions(
         assert is_read.wait(60), max_age_s
         return {("a", "s"): ("empty_body",)}
 
-    monkeypatch.setattr(surface_answers, "read_recent", read)
+    monkeypatch.setattr(hosts, "read_recent", read)
     health = LearnedHealth(cast("Any", object()), clock=clock)
     asked = [asyncio.create_task(health.answers()) for _ in range(3)]
     await asyncio.sleep(0)

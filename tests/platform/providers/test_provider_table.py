@@ -18,8 +18,7 @@ from pipelines.platform.providers import (
     has_chosen_world,
     music_provider_name,
 )
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.provider import ChartProvider, Provider
+from pipelines.platform.providers.provider import ChartProvider, Provider, ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider

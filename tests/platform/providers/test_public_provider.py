@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.songs import most_used_music
-from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S
+from pipelines.captures.chart import most_used_music
+from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, supported_music_providers

@@ -8,13 +8,13 @@ import httpx2
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
+from pipelines.platform.sources.table import Reading
 from tests.platform.host_rates import AT_ONCE
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError

@@ -10,12 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, PROBE_EVERY_S
 from pipelines.platform.http.client import HttpLimits
-from pipelines.platform.http.learned_health import PROBE_EVERY_S
 from pipelines.platform.providers import vidplat_web
-from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.provider import Provider
+from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock

@@ -20,7 +20,7 @@ from pipelines.settings import Settings
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import (
     EmptyAnswerError,

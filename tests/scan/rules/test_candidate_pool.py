@@ -27,7 +27,7 @@ def seen(aweme_id: str, *, same: bool = False, desc: str | None = None, digg: in
 
 def chosen(sightings: list[Sighting], *, limit: int, pooled: tuple[str, ...] = ()) -> list[str]:
     picked = choose_candidates(sightings, title=TITLE, limit=limit, pooled=pooled)
-    return [entry.sighting.aweme_id for entry in picked]
+    return [entry.aweme_id for entry in picked]
 
 
 def test_known_ids_come_first_and_named_posts_by_likes() -> None:
@@ -69,13 +69,13 @@ def test_a_post_that_names_nothing_waits() -> None:
 def test_candidate_pool_gives_other_music_ids_half_of_its_room_most_liked_first() -> None:
     others = [seen(f"o{n}", digg=n) for n in range(100)]
     picked = choose_others(others, limit=102, pooled=("a", "b"))
-    assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(99, 49, -1)]
+    assert [entry.aweme_id for entry in picked] == [f"o{n}" for n in range(99, 49, -1)]
 
 
 def test_small_candidate_pool_gives_other_music_ids_all_of_its_room() -> None:
     others = [seen(f"o{n}", digg=n) for n in range(10)]
     picked = choose_others(others, limit=10, pooled=("a", "b"))
-    assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(9, 1, -1)]
+    assert [entry.aweme_id for entry in picked] == [f"o{n}" for n in range(9, 1, -1)]
 
 
 def test_a_same_music_sighting_replaces_another_of_the_same_video() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.coverage.estimates import (
+from pipelines.scan.rules.coverage import (
     AuditedRest,
     ConfirmedSample,
     audited_rest,

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.coverage.audit import audit_size
-from pipelines.scan.rules.coverage.estimates import (
+from pipelines.scan.rules.coverage import (
     AuditedRest,
     ConfirmedSample,
+    audit_size,
     audited_rest,
     estimate_music_ids,
     estimate_videos,

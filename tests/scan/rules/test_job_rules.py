@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.scan.service.lost_runs import outcome_of_lost_run
+from pipelines.scan.service.service import outcome_of_lost_run
 from tests.scan.rules.job_states import FINAL, JOB, LEGAL_MOVES, STATES
 from warehouse.records import jobs
 from warehouse.records.jobs import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.scan.service.lost_runs import end_lost_run
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from pipelines.scan.service.service import end_lost_run
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus
 
@@ -35,15 +35,13 @@ def running_job(control: ControlStore, *, attempt: int = 1) -> Job:
 
 
 def claimed(control: ControlStore) -> Job:
-    job = job_claims.claim(control, "worker")
+    job = jobs.claim(control, "worker")
     assert job is not None
     return job
 
 
 def hand_back(control: ControlStore, job: Job, *, costs_attempt: bool) -> None:
-    assert job_claims.requeue(
-        control, job.job_id, run_number=job.run_number, costs_attempt=costs_attempt
-    )
+    assert jobs.requeue(control, job.job_id, run_number=job.run_number, costs_attempt=costs_attempt)
 
 
 def now(control: ControlStore, job: Job) -> Job:

@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.coverage.audit import (
-    audit_size,
-    bound_carrying,
-    draw_sample,
-    with_bound,
-)
+from pipelines.scan.rules.coverage import audit_size, bound_carrying, draw_sample, with_bound
 from warehouse.records.coverage import AuditBound, AuditedVideo, AuditVerdict, RandomAudit
 
 names = st.lists(st.text("0123456789", min_size=1, max_size=5), max_size=40)

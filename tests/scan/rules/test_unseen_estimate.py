@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.coverage.estimates import unseen_music_ids
+from pipelines.scan.rules.coverage import unseen_music_ids
 
 MET = st.lists(st.tuples(st.integers(0, 30).map(str), st.integers(0, 8).map(str)))
 

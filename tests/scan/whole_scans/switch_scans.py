@@ -10,7 +10,7 @@ from typing import Any
 from pipelines.platform import profiles
 from tests.deployment import HOUR_S, LOCAL, Deployment, open_deployment
 from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
-from warehouse.control import job_claims
+from warehouse.control import jobs
 from warehouse.queries.results import read_candidates, read_result_document
 
 _SEED, _SIZE, _PLACE = 11, 0.2, 0
@@ -78,7 +78,7 @@ def _measure(deployment: Deployment, job_id: str, *, seconds: float) -> Measured
 def _is_at_work(deployment: Deployment) -> bool:
     assert deployment.worker is not None
     assert deployment.worker.exit_code() is None, "the worker ended before it began"
-    return bool(job_claims.live_workers(deployment.control, HOUR_S))
+    return bool(jobs.live_workers(deployment.control, HOUR_S))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, run_id
 from tests.deployment import LOCAL, Deployment
 from warehouse.control import jobs, scan_journal
 from warehouse.queries.results import read_result_document

@@ -19,18 +19,16 @@ from api.process import build_app_from_settings
 from api.schemas.result import DiscoveryResponse
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import SoundMatches
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.deployment import Deployment
 from tests.scan.whole_scans.switch_scans import switch_to
 from tests.switch_outcomes import GENEROUS, SwitchOutcome
-from warehouse.control import jobs
-from warehouse.control.hosts import surface_answers
+from warehouse.control import hosts, jobs
 from warehouse.control.jobs import NewJob
 from warehouse.queries.results import read_result_document
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.jobs import Job, keyword_subject
 
@@ -111,7 +109,7 @@ def answer(shared_deployment: Deployment, surface: str, kind: str) -> None:
     """Let the last three answers of a surface have been of one kind, whatever was before."""
     host = "share.vidplat.localhost"
     for _ in range(3):
-        surface_answers.note(
+        hosts.note_answer(
             shared_deployment.control, host, surface, kind=kind, keep=3, max_age_s=3600
         )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warehouse.engine.parsed_sql import mentions_of
+from warehouse.engine.sql import mentions_of
 from warehouse.tables import STAR, TABLES
 
 ALL = frozenset(table.name for table in (*TABLES, *STAR))

@@ -12,7 +12,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports import method_sheet
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.queries.sound_matches import read_reference_sounds
 from warehouse.records.jobs import keyword_subject
 

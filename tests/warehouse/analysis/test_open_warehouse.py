@@ -16,7 +16,7 @@ import pytest
 from warehouse import open_warehouse
 from warehouse.analysis.description import NAMES
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError, SametrackError, WrongWorldError
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_bytes
+from warehouse.home import open_home
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.provenance import trace_figure
 from warehouse.records.errors import InvalidParameterError

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from pipelines.catalog.sources.tables import read_first_sheet
 from warehouse import open_warehouse
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.warehouse import Warehouse

@@ -10,7 +10,7 @@ from warehouse import open_warehouse
 from warehouse.analysis import relation
 from warehouse.analysis.relation import WarehouseRelation
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
 

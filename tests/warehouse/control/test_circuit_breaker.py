@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.control.hosts.circuits import (
+from warehouse.control.hosts import (
     Circuit,
     after_failure,
     after_success,

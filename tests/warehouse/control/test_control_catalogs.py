@@ -11,7 +11,7 @@ import pytest
 from tests.fake_clock import START, FakeClock
 from tests.postgres import on_both
 from warehouse.control import ControlStore, catalogs, open_control
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 pytestmark = pytest.mark.full
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import on_both
-from warehouse.control import ControlStore, erasure, jobs, links, open_control, watchlists
-from warehouse.control.captures import backlog, generations, sequences
+from warehouse.control import ControlStore, captures, erasure, jobs, links, open_control, watchlists
 from warehouse.control.jobs import NewJob
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
@@ -35,18 +34,18 @@ def new_job(target: str) -> NewJob:
 def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: ControlStore) -> None:
     for name in (WHO, "another"):
         jobs.create_or_join(control, new_job(name))
-        sequences.next_numbers(control, [("user_posts", name)])[0]
-        generations.count_up(control, [f"user:{name}"])
+        captures.next_numbers(control, [("user_posts", name)])[0]
+        captures.raise_generations(control, [f"user:{name}"])
         links.save(control, f"https://short.example/{name}", "user", name, ttl_s=60)
-        backlog.add(control, "user_posts", {name: {"page": 1}})
+        captures.add_to_backlog(control, "user_posts", {name: {"page": 1}})
     kept = jobs.create_or_join(control, new_job("kept"))[0]
     gone = erasure.erase(control, re.compile(WHO.encode()), job_ids=[kept.job_id])
     assert gone == {
         "jobs": 2, "sequences": 1, "generations": 1, "links": 1, "backlog": 1,
     }  # fmt: skip
     assert [job.target for job in jobs.newest(control, limit=9)] == ["another"]
-    assert sequences.next_numbers(control, [("user_posts", "another")])[0] == 2
-    assert sequences.next_numbers(control, [("user_posts", WHO)])[0] == 1
+    assert captures.next_numbers(control, [("user_posts", "another")])[0] == 2
+    assert captures.next_numbers(control, [("user_posts", WHO)])[0] == 1
     assert control.schema_version() > 1
 
 
@@ -72,7 +71,7 @@ def test_the_file_itself_holds_nothing_of_it_afterwards(tmp_path: Path) -> None:
     path = tmp_path / "control.sqlite"
     store = open_control(f"sqlite:///{path}", world="sandbox")
     for number in range(50):
-        sequences.next_numbers(store, [("user_posts", f"{WHO}-{number}")])[0]
+        captures.next_numbers(store, [("user_posts", f"{WHO}-{number}")])[0]
     erasure.erase(store, re.compile(WHO.encode()))
     found = [one.name for one in tmp_path.iterdir() if WHO.encode() in one.read_bytes()]
     store.close()

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from tests.postgres import on_both
-from warehouse.control import ControlStore, open_control
-from warehouse.control.captures import capture_claims, sequences
-from warehouse.control.hosts import circuits, robots, validators
-from warehouse.control.hosts.validators import CacheValidators
+from warehouse.control import ControlStore, captures, hosts, open_control
+from warehouse.control.hosts import CacheValidators
 
 pytestmark = pytest.mark.full
 
@@ -45,20 +43,20 @@ def fail(control: ControlStore, **over: Any) -> None:
         "cause": "upstream_forbidden", "is_probe": False, "threshold": 1,
         "open_s": 60.0, "longest_s": 600.0,
     }  # fmt: skip
-    circuits.note_failure(control, HOST, SURFACE, **values | over)
+    hosts.note_failure(control, HOST, SURFACE, **values | over)
 
 
 def test_open_circuit_refuses_and_says_why_and_how_long(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_allowed
+    assert hosts.check_circuit(control, HOST, SURFACE, probe_s=30).is_allowed
     fail(control)
     clock.now += 20
-    passage = circuits.check(control, HOST, SURFACE, probe_s=30)
+    passage = hosts.check_circuit(control, HOST, SURFACE, probe_s=30)
     assert (passage.is_allowed, passage.wait_s, passage.cause) == (
         False, 40, "upstream_forbidden",
     )  # fmt: skip
-    assert circuits.check(control, HOST, "music_info", probe_s=30).is_allowed
+    assert hosts.check_circuit(control, HOST, "music_info", probe_s=30).is_allowed
 
 
 @on_both
@@ -68,20 +66,22 @@ def test_open_circuit_gives_one_probe_to_simultaneous_requests(
     fail(control)
     clock.now += 61
     with ThreadPoolExecutor(8) as pool:
-        asked = pool.map(lambda _: circuits.check(control, HOST, SURFACE, probe_s=30), range(24))
+        asked = pool.map(
+            lambda _: hosts.check_circuit(control, HOST, SURFACE, probe_s=30), range(24)
+        )
         passages = list(asked)
     assert sum(passage.is_allowed for passage in passages) == 1
-    circuits.note_success(control, HOST, SURFACE, is_probe=True, with_data=True)
-    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
+    hosts.note_success(control, HOST, SURFACE, is_probe=True, with_data=True)
+    assert hosts.check_circuit(control, HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_states_are_listed_with_when_it_last_worked_and_failed(
     control: ControlStore, clock: Clock
 ) -> None:
-    circuits.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
+    hosts.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
     clock.now += 10
     fail(control)
-    (state,) = circuits.read_all(control)
+    (state,) = hosts.read_circuits(control)
     assert state.worked_at is not None
     assert state.failed_at is not None
     assert state.open_until is not None
@@ -90,53 +90,51 @@ def test_states_are_listed_with_when_it_last_worked_and_failed(
 
 
 def test_circuit_success_is_recorded_once_a_minute(control: ControlStore, clock: Clock) -> None:
-    circuits.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
-    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
+    hosts.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
+    assert hosts.check_circuit(control, HOST, SURFACE, probe_s=30).is_clean
     clock.now += 61
-    assert not circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
+    assert not hosts.check_circuit(control, HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_capture_is_handed_to_those_who_wait_and_forgotten_later(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert capture_claims.claim(control, "page", "one", ttl_s=60).is_ours
-    assert capture_claims.claim(control, "page", "two", ttl_s=60) == (False, "one")
-    assert capture_claims.check(control, "page", "one") == (False, None)
-    assert not capture_claims.finish(control, "page", "one")
-    capture_claims.publish(control, "page", "one", "capture-7")
-    assert capture_claims.check(control, "page", "one") == (True, "capture-7")
-    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
+    assert captures.claim(control, "page", "one", ttl_s=60).is_ours
+    assert captures.claim(control, "page", "two", ttl_s=60) == (False, "one")
+    assert captures.check(control, "page", "one") == (False, None)
+    assert not captures.finish(control, "page", "one")
+    captures.publish(control, "page", "one", "capture-7")
+    assert captures.check(control, "page", "one") == (True, "capture-7")
+    assert captures.claim(control, "page", "two", ttl_s=60).is_ours
     clock.now += 100
-    capture_claims.claim(control, "other", "three", ttl_s=60)
-    capture_claims.publish(control, "other", "three", None)
-    assert capture_claims.check(control, "page", "two").is_over
+    captures.claim(control, "other", "three", ttl_s=60)
+    captures.publish(control, "other", "three", None)
+    assert captures.check(control, "page", "two").is_over
 
 
 def test_long_capture_is_prolonged_and_one_whose_reader_died_is_free(
     control: ControlStore, clock: Clock
 ) -> None:
-    capture_claims.claim(control, "page", "one", ttl_s=60)
+    captures.claim(control, "page", "one", ttl_s=60)
     clock.now += 50
-    capture_claims.renew(control, "page", "one", ttl_s=60)
+    captures.renew(control, "page", "one", ttl_s=60)
     clock.now += 50
-    assert not capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
+    assert not captures.claim(control, "page", "two", ttl_s=60).is_ours
     clock.now += 11
-    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
+    assert captures.claim(control, "page", "two", ttl_s=60).is_ours
 
 
 def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) -> None:
-    capture_claims.claim(control, "page", "one", ttl_s=60)
-    assert capture_claims.finish(control, "page", "one")
-    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
+    captures.claim(control, "page", "one", ttl_s=60)
+    assert captures.finish(control, "page", "one")
+    assert captures.claim(control, "page", "two", ttl_s=60).is_ours
 
 
 @on_both
 def test_capture_is_claimed_by_one_of_many_threads(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         turns = list(
-            pool.map(
-                lambda n: capture_claims.claim(control, "page", f"owner-{n}", ttl_s=60), range(24)
-            )
+            pool.map(lambda n: captures.claim(control, "page", f"owner-{n}", ttl_s=60), range(24))
         )
     assert sum(turn.is_ours for turn in turns) == 1
     assert len({turn.owner for turn in turns}) == 1
@@ -144,15 +142,15 @@ def test_capture_is_claimed_by_one_of_many_threads(control: ControlStore) -> Non
 
 def test_sequences_of_a_batch_stand_in_its_order(control: ControlStore) -> None:
     batch = [("b", "1"), ("a", "1"), ("b", "1"), ("a", "2")]
-    assert sequences.next_numbers(control, batch) == [1, 1, 2, 1]
-    assert sequences.next_numbers(control, batch) == [3, 2, 4, 2]
+    assert captures.next_numbers(control, batch) == [1, 1, 2, 1]
+    assert captures.next_numbers(control, batch) == [3, 2, 4, 2]
 
 
 @on_both
 def test_batches_of_many_never_give_a_number_twice(control: ControlStore) -> None:
     batches = [[("a", "1"), ("b", "1")], [("b", "1"), ("a", "1")]] * 12
     with ThreadPoolExecutor(8) as pool:
-        numbers = list(pool.map(partial(sequences.next_numbers, control), batches))
+        numbers = list(pool.map(partial(captures.next_numbers, control), batches))
     seen = [number for pair in numbers for number in pair]
     assert sorted(seen) == sorted([*range(1, 25), *range(1, 25)])
 
@@ -165,26 +163,26 @@ def test_answers_to_ask_again_with_are_kept_and_forgotten(
         CacheValidators('"v1"', None, "a" * 64),
         CacheValidators('"v2"', "Fri", "b" * 64),
     )
-    validators.save(control, "address", first)
-    assert validators.read(control, "address") == first
-    validators.save(control, "address", second)
-    assert validators.read(control, "address") == second
+    hosts.save_validators(control, "address", first)
+    assert hosts.read_validators(control, "address") == first
+    hosts.save_validators(control, "address", second)
+    assert hosts.read_validators(control, "address") == second
     clock.now += 31 * 86_400
-    validators.save(control, "other", first)
-    assert validators.read(control, "address") is None
+    hosts.save_validators(control, "other", first)
+    assert hosts.read_validators(control, "address") is None
 
 
 def test_robots_file_grows_old_and_decisions_are_replaced(
     control: ControlStore, clock: Clock
 ) -> None:
-    robots.save_file(control, HOST, status=200, body="User-agent: *")
-    kept = robots.read_file(control, HOST, max_age_s=86_400)
+    hosts.save_robots(control, HOST, status=200, body="User-agent: *")
+    kept = hosts.read_robots(control, HOST, max_age_s=86_400)
     assert kept is not None
     assert (kept.status, kept.body) == (200, "User-agent: *")
     clock.now += 86_401
-    assert robots.read_file(control, HOST, max_age_s=86_400) is None
+    assert hosts.read_robots(control, HOST, max_age_s=86_400) is None
     for decision in ("unknown", "disallowed"):
-        robots.record_decision(control, HOST, SURFACE, decision=decision, reason="because")
-    assert [(each.surface, each.decision) for each in robots.decisions(control)] == [
+        hosts.record_robots_decision(control, HOST, SURFACE, decision=decision, reason="because")
+    assert [(each.surface, each.decision) for each in hosts.robots_decisions(control)] == [
         (SURFACE, "disallowed")
     ]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.postgres import on_both
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import JobStatus, ProgressRecord
 
@@ -75,7 +75,7 @@ def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -
 def test_equal_wish_joins_the_job_while_it_is_wanted(control: ControlStore) -> None:
     first, _ = jobs.create_or_join(control, new_job("f"))
     assert jobs.create_or_join(control, new_job("f"))[0].job_id == first.job_id
-    job_claims.claim(control, "w")
+    jobs.claim(control, "w")
     joined, created = jobs.create_or_join(control, new_job("f"))
     assert (joined.job_id, joined.status, created) == (first.job_id, "running", False)
 
@@ -83,7 +83,7 @@ def test_equal_wish_joins_the_job_while_it_is_wanted(control: ControlStore) -> N
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
 def test_ended_job_is_not_joined(control: ControlStore, status: JobStatus) -> None:
     first, _ = jobs.create_or_join(control, new_job("f"))
-    job_claims.claim(control, "w")
+    jobs.claim(control, "w")
     assert jobs.finish(control, first.job_id, status)
     second, created = jobs.create_or_join(control, new_job("f"))
     assert created
@@ -92,7 +92,7 @@ def test_ended_job_is_not_joined(control: ControlStore, status: JobStatus) -> No
 
 def test_job_that_is_being_cancelled_is_not_joined(control: ControlStore) -> None:
     first, _ = jobs.create_or_join(control, new_job("f"))
-    job_claims.claim(control, "w")
+    jobs.claim(control, "w")
     jobs.request_cancel(control, first.job_id)
     assert jobs.create_or_join(control, new_job("f"))[1]
 
@@ -118,9 +118,9 @@ def test_claims_go_by_priority_and_then_by_age(control: ControlStore, clock: Clo
         kind = "publish" if name == "other kind" else "scan"
         jobs.create_or_join(control, new_job(name, priority=priority, kind=kind, job_id=name))
         clock.pass_by(1)
-    claimed = [job_claims.claim(control, "w") for _ in range(4)]
+    claimed = [jobs.claim(control, "w") for _ in range(4)]
     assert [job and job.job_id for job in claimed] == ["older", "newer", "schedule", None]
-    other = job_claims.claim(control, "w", kinds=("publish", "scan"))
+    other = jobs.claim(control, "w", kinds=("publish", "scan"))
     assert other is not None
     assert other.job_id == "other kind"
 
@@ -128,7 +128,7 @@ def test_claims_go_by_priority_and_then_by_age(control: ControlStore, clock: Clo
 def test_claimed_job_says_who_and_since_when(control: ControlStore, clock: Clock) -> None:
     jobs.create_or_join(control, new_job("f"))
     clock.pass_by(3)
-    job = job_claims.claim(control, "worker-1")
+    job = jobs.claim(control, "worker-1")
     assert job is not None
     assert (job.status, job.worker_id) == ("running", "worker-1")
     assert job.started_at == job.heartbeat_at == START + timedelta(seconds=3)
@@ -140,12 +140,12 @@ def test_silent_jobs_are_lost_and_those_heard_of_are_not(
 ) -> None:
     for name in ("silent", "heard"):
         jobs.create_or_join(control, new_job(name, job_id=name))
-        job_claims.claim(control, "w")
+        jobs.claim(control, "w")
     clock.pass_by(30)
-    job_claims.beat(control, "w", ["heard"])
-    assert [job.job_id for job in job_claims.lost(control, 20)] == ["silent"]
+    jobs.beat(control, "w", ["heard"])
+    assert [job.job_id for job in jobs.lost(control, 20)] == ["silent"]
     jobs.finish(control, "silent", "failed")
-    assert job_claims.lost(control, 20) == []
+    assert jobs.lost(control, 20) == []
 
 
 def test_a_heartbeat_from_before_the_clock_was_set_back_is_none(
@@ -154,35 +154,35 @@ def test_a_heartbeat_from_before_the_clock_was_set_back_is_none(
     jobs.create_or_join(control, new_job("f", job_id="silent"))
     jobs.create_or_join(control, new_job("g", job_id="alive"))
     for _ in range(2):
-        job_claims.claim(control, "worker")
+        jobs.claim(control, "worker")
     clock.pass_by(-3600)
-    job_claims.beat_job(control, "alive", run_number=1)
-    assert [job.job_id for job in job_claims.lost(control, 20)] == ["silent"]
+    jobs.beat_job(control, "alive", run_number=1)
+    assert [job.job_id for job in jobs.lost(control, 20)] == ["silent"]
 
 
 def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock: Clock) -> None:
-    job_claims.beat(control, "b", [])
+    jobs.beat(control, "b", [])
     clock.pass_by(10)
-    job_claims.beat(control, "a", [])
-    assert job_claims.live_workers(control, 5) == ["a"]
-    assert job_claims.live_workers(control, 10) == ["a", "b"]
-    job_claims.retire(control, "a")
-    assert job_claims.live_workers(control, 10) == ["b"]
+    jobs.beat(control, "a", [])
+    assert jobs.live_workers(control, 5) == ["a"]
+    assert jobs.live_workers(control, 10) == ["a", "b"]
+    jobs.retire(control, "a")
+    assert jobs.live_workers(control, 10) == ["b"]
 
 
 def test_a_worker_heard_of_before_the_clock_was_set_back_is_not_alive(
     control: ControlStore, clock: Clock
 ) -> None:
-    job_claims.beat(control, "gone", [])
+    jobs.beat(control, "gone", [])
     clock.pass_by(-3600)
-    job_claims.beat(control, "here", [])
+    jobs.beat(control, "here", [])
     clock.pass_by(-4)
-    assert job_claims.live_workers(control, 10) == ["here"]
+    assert jobs.live_workers(control, 10) == ["here"]
 
 
 def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
     job, _ = jobs.create_or_join(control, new_job("f"))
-    job_claims.claim(control, "w")
+    jobs.claim(control, "w")
     progress = ProgressRecord(candidate_pool_count=7, eta_s=1.5).at("candidates")
     jobs.save_progress(control, job.job_id, progress)
     jobs.finish(control, job.job_id, "completed")
@@ -216,8 +216,8 @@ def test_ended_job_cannot_be_ended_again(control: ControlStore) -> None:
 def test_a_run_that_was_given_up_ends_nothing_while_its_job_waits(control: ControlStore) -> None:
     """Its number is still the highest one: the job has no other run yet."""
     jobs.create_or_join(control, new_job("f", job_id="j"))
-    job_claims.claim(control, "silent")
-    assert job_claims.requeue(control, "j", run_number=1, costs_attempt=True)
+    jobs.claim(control, "silent")
+    assert jobs.requeue(control, "j", run_number=1, costs_attempt=True)
     assert jobs.finish(control, "j", "failed", run_number=1) is False
     jobs.save_progress(control, "j", ProgressRecord(stage="complete"), run_number=1)
     job = jobs.get(control, "j")
@@ -231,7 +231,7 @@ def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None
     queued, _ = jobs.create_or_join(control, new_job("queued", priority=1))
     running, _ = jobs.create_or_join(control, new_job("running", priority=9))
     ended, _ = jobs.create_or_join(control, new_job("ended", priority=1))
-    job_claims.claim(control, "w")
+    jobs.claim(control, "w")
     jobs.finish(control, ended.job_id, "completed")
     until = START + timedelta(days=1)
     asked = [
@@ -247,26 +247,26 @@ def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None
     untouched = jobs.request_cancel(control, ended.job_id)
     assert untouched is not None
     assert (untouched.status, untouched.cancel_requested) == ("completed", False)
-    assert job_claims.claim(control, "w") is None
+    assert jobs.claim(control, "w") is None
 
 
 def test_a_job_that_has_ended_waits_for_nothing_any_more(control: ControlStore) -> None:
     created, _ = jobs.create_or_join(control, new_job("f"))
-    job_claims.claim(control, "w")
-    job_claims.set_waiting_for(control, created.job_id, "lease")
+    jobs.claim(control, "w")
+    jobs.set_waiting_for(control, created.job_id, "lease")
     waiting = jobs.get(control, created.job_id)
     assert waiting is not None
     assert waiting.progress.waiting_for == "lease"
     jobs.finish(control, created.job_id, "cancelled")
     ended = jobs.get(control, created.job_id)
-    job_claims.set_waiting_for(control, created.job_id, "disk")
+    jobs.set_waiting_for(control, created.job_id, "disk")
     assert jobs.get(control, created.job_id) == ended
 
 
 def test_the_whole_queue_waits_for_the_disk_and_no_longer(control: ControlStore) -> None:
     for number in range(150):
         jobs.create_or_join(control, new_job(f"{number}", job_id=f"{number}"))
-    started = job_claims.claim(control, "w")
+    started = jobs.claim(control, "w")
     assert started is not None
 
     def waits() -> Counter[tuple[str, str | None]]:
@@ -274,9 +274,9 @@ def test_the_whole_queue_waits_for_the_disk_and_no_longer(control: ControlStore)
         return Counter((job.status, job.progress.waiting_for) for job in newest)
 
     before = waits()
-    job_claims.set_queue_waiting_for_disk(control, True)
+    jobs.set_queue_waiting_for_disk(control, True)
     assert waits() == {("queued", "disk"): 149, ("running", started.progress.waiting_for): 1}
-    job_claims.set_queue_waiting_for_disk(control, False)
+    jobs.set_queue_waiting_for_disk(control, False)
     assert waits() == before
     assert before["queued", "worker"] == 149
 

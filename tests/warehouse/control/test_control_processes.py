@@ -6,8 +6,7 @@ import pytest
 
 from tests.postgres import on_both
 from tests.warehouse.parallel_programs import kill_all, run_together, start_together
-from warehouse.control import jobs, open_control
-from warehouse.control.captures import sequences
+from warehouse.control import captures, jobs, open_control
 
 pytestmark = pytest.mark.full
 
@@ -60,7 +59,7 @@ def test_no_number_is_given_twice_though_its_takers_are_killed(
             acknowledged.append(int(number))
         acknowledged += [int(line.split()[1]) for line in kill_all(running).splitlines()]
     control = open_control(control_url, world="sandbox")
-    last = sequences.next_numbers(control, [("music_list", "7000000000000000001")])[0]
+    last = captures.next_numbers(control, [("music_list", "7000000000000000001")])[0]
     control.close()
     assert len(set(acknowledged)) == len(acknowledged)
     assert max(acknowledged) < last <= len(acknowledged) + 1 + 6  # each kill may hide one

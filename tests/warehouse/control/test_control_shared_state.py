@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.postgres import on_both
-from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
-from warehouse.control.captures import generations, sequences
-from warehouse.control.captures.generations import ANY_ENTITY
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, captures, hosts, jobs, leases, links, open_control
+from warehouse.control.captures import ANY_ENTITY
 from warehouse.control.jobs import NewJob
 from warehouse.control.links import CachedLink
 
@@ -101,7 +99,7 @@ def test_an_owner_gives_back_all_its_leases_at_once(control: ControlStore) -> No
 
 def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore) -> None:
     asked = [("list", "1"), ("list", "1"), ("list", "2"), ("posts", "1"), ("list", "1")]
-    assert [sequences.next_numbers(control, [key])[0] for key in asked] == [1, 2, 1, 1, 3]
+    assert [captures.next_numbers(control, [key])[0] for key in asked] == [1, 2, 1, 1, 3]
 
 
 @on_both
@@ -111,27 +109,25 @@ def test_generations_are_read_by_entity_and_as_a_whole(
     heard: list[set[str]] = []
     control.on_generations_change = lambda entities: heard.append(set(entities))
     for entities in (["music:1"], ["music:2", "music:2"], ["music:1"]):
-        generations.count_up(control, entities)
+        captures.raise_generations(control, entities)
     names = ["music:1", "music:2", "music:3", *(f"user:{n}" for n in range(1_200))]
-    assert generations.read(control, names) == {"music:1": 2, "music:2": 1}
-    assert generations.read(control, [ANY_ENTITY]) == {ANY_ENTITY: 3}
-    assert generations.read(control, []) == {}
-    generations.count_up(control, [])
+    assert captures.read_generations(control, names) == {"music:1": 2, "music:2": 1}
+    assert captures.read_generations(control, [ANY_ENTITY]) == {ANY_ENTITY: 3}
+    assert captures.read_generations(control, []) == {}
+    captures.raise_generations(control, [])
     assert heard == [{ANY_ENTITY, "music:1"}, {ANY_ENTITY, "music:2"}, {ANY_ENTITY, "music:1"}]
 
 
 @on_both
 def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
     for _ in range(5):
-        sequences.next_numbers(control, [("list", "1")])[0]
-    sequences.raise_to(control, {("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
-    sequences.raise_to(control, {("posts", "1"): 4})
-    sequences.raise_to(control, {})
-    following = [
-        sequences.next_numbers(control, [key])[0] for key in (("list", "1"), ("list", "2"))
-    ]
+        captures.next_numbers(control, [("list", "1")])[0]
+    captures.raise_numbers(control, {("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
+    captures.raise_numbers(control, {("posts", "1"): 4})
+    captures.raise_numbers(control, {})
+    following = [captures.next_numbers(control, [key])[0] for key in (("list", "1"), ("list", "2"))]
     assert following == [6, 9]
-    assert sequences.next_numbers(control, [("posts", "1")])[0] == 5
+    assert captures.next_numbers(control, [("posts", "1")])[0] == 5
 
 
 @on_both
@@ -145,7 +141,7 @@ def test_job_counts_and_queue_age(control: ControlStore, times: Times) -> None:
                 fingerprint=str(number), scan_key=None, origin="cli", priority=100,
             )
         )  # fmt: skip
-    job_claims.claim(control, "worker")
+    jobs.claim(control, "worker")
     times.now += timedelta(seconds=90)
     assert jobs.counts(control) == {"queued": 2, "running": 1}
     assert jobs.queue_age_s(control) == 90
@@ -154,7 +150,7 @@ def test_job_counts_and_queue_age(control: ControlStore, times: Times) -> None:
 @on_both
 def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> None:
     def wait() -> float:
-        return budgets.take_token(control, "host", rate_per_s=2, burst=2, daily_budget=99).wait_s
+        return hosts.take_token(control, "host", rate_per_s=2, burst=2, daily_budget=99).wait_s
 
     assert [wait() for _ in range(4)] == pytest.approx([0, 0, 0.5, 1.0])
     times.now += timedelta(seconds=60)
@@ -163,7 +159,7 @@ def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> No
 
 def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None:
     def is_spent(host: str) -> bool:
-        return budgets.take_token(control, host, rate_per_s=99, burst=9, daily_budget=2).spent
+        return hosts.take_token(control, host, rate_per_s=99, burst=9, daily_budget=2).spent
 
     assert [is_spent("a"), is_spent("a"), is_spent("a"), is_spent("b")] == [
         False,
@@ -176,22 +172,22 @@ def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None
 
 
 def test_pause_ends_by_itself_and_is_never_cut_short(control: ControlStore, times: Times) -> None:
-    assert budgets.paused_until(control, "host") is None
+    assert hosts.paused_until(control, "host") is None
     late, early = START + timedelta(seconds=60), START + timedelta(seconds=5)
-    budgets.pause(control, "host", late)
-    budgets.pause(control, "host", early)
-    assert budgets.paused_until(control, "host") == late
-    assert budgets.paused_until(control, "other") is None
+    hosts.pause_host(control, "host", late)
+    hosts.pause_host(control, "host", early)
+    assert hosts.paused_until(control, "host") == late
+    assert hosts.paused_until(control, "other") is None
     times.now = late
-    assert budgets.paused_until(control, "host") is None
+    assert hosts.paused_until(control, "host") is None
 
 
 def test_workers_silent_for_a_day_are_forgotten(control: ControlStore, times: Times) -> None:
-    job_claims.beat(control, "gone", [])
+    jobs.beat(control, "gone", [])
     times.now += timedelta(days=1)
-    job_claims.beat(control, "here", [])
+    jobs.beat(control, "here", [])
     assert leases.delete_expired(control, times.now) > 0
-    assert job_claims.live_workers(control, 10**9) == ["here"]
+    assert jobs.live_workers(control, 10**9) == ["here"]
 
 
 def test_expired_links_and_leases_are_swept(control: ControlStore, times: Times) -> None:

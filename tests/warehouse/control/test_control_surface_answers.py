@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.postgres import on_both
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import surface_answers
+from warehouse.control import ControlStore, hosts, open_control
 
 pytestmark = pytest.mark.full
 
@@ -39,17 +38,17 @@ def control(control_url: str, clock: Clock) -> Iterator[ControlStore]:
 
 
 def note(control: ControlStore, kind: str) -> tuple[str, ...]:
-    return surface_answers.note(control, HOST, SURFACE, kind=kind, keep=50, max_age_s=DAY_S)
+    return hosts.note_answer(control, HOST, SURFACE, kind=kind, keep=50, max_age_s=DAY_S)
 
 
 def claim(control: ControlStore) -> bool:
-    return surface_answers.claim_probe(control, HOST, SURFACE, every_s=600, recovered=OK)
+    return hosts.claim_probe(control, HOST, SURFACE, every_s=600, recovered=OK)
 
 
 def test_the_latest_answers_are_kept_in_order(control: ControlStore) -> None:
     for number in range(60):
         note(control, SHELL if number % 2 else OK)
-    (found,) = surface_answers.read_recent(control, max_age_s=DAY_S).values()
+    (found,) = hosts.recent_answers(control, max_age_s=DAY_S).values()
     assert (len(found), found[0], found[-1]) == (50, OK, SHELL)
 
 
@@ -57,13 +56,13 @@ def test_the_latest_answers_are_kept_in_order(control: ControlStore) -> None:
 def test_many_processes_lose_no_answer(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: note(control, OK), range(40)))
-    assert surface_answers.read_recent(control, max_age_s=DAY_S) == {(HOST, SURFACE): (OK,) * 40}
+    assert hosts.recent_answers(control, max_age_s=DAY_S) == {(HOST, SURFACE): (OK,) * 40}
 
 
 def test_answers_of_long_ago_are_forgotten(control: ControlStore, clock: Clock) -> None:
     note(control, SHELL)
     clock.now += DAY_S + 1
-    assert surface_answers.read_recent(control, max_age_s=DAY_S) == {}
+    assert hosts.recent_answers(control, max_age_s=DAY_S) == {}
     assert note(control, OK) == (OK,)
 
 

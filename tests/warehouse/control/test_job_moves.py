@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
-from warehouse.control import job_claims, jobs, open_control
+from warehouse.control import jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus
 
@@ -51,7 +51,7 @@ class JobLife(RuleBasedStateMachine):
     @rule(worker=st.sampled_from("vw"))
     def claim(self, worker: str) -> None:
         queued = [job for job in self.before.values() if job.status == "queued"]
-        job = job_claims.claim(self.control, worker)
+        job = jobs.claim(self.control, worker)
         assert (job is None) == (not queued)
         if job is not None:
             assert job.priority == max(job.priority for job in queued)
@@ -68,7 +68,7 @@ class JobLife(RuleBasedStateMachine):
         """A worker is lost, or hands its job back; a run given up before changes nothing."""
         before = self.before[job_id]
         number = before.run_number - is_late
-        moved = job_claims.requeue(self.control, job_id, run_number=number, costs_attempt=is_lost)
+        moved = jobs.requeue(self.control, job_id, run_number=number, costs_attempt=is_lost)
         may_move = before.status == "running" and not before.cancel_requested and not is_late
         assert moved == (may_move and (before.attempt < ATTEMPTS or not is_lost))
         after = jobs.get(self.control, job_id)
@@ -91,7 +91,7 @@ class JobLife(RuleBasedStateMachine):
 
     @rule(job_id=ids)
     def beat(self, job_id: str) -> None:
-        job_claims.beat(self.control, "w", [job_id])
+        jobs.beat(self.control, "w", [job_id])
 
     @invariant()
     def moves_are_legal(self) -> None:

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from api.cli.processes.child_processes import ChildProcessGroup
 from deploy.local.stores import PostgresServer
-from pipelines.orchestration.outages import is_outage
+from pipelines.orchestration.failures import is_outage
 from tests.deployment import wait_for
 from warehouse.control import jobs, open_control
 from warehouse.control.database import TRY_AGAIN_S

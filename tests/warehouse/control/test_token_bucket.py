@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.control.hosts.budgets import DAY_S, full_bucket, take
+from warehouse.control.hosts import DAY_S, full_bucket, take
 
 START = 1_790_000_000.0
 UNLIMITED = 10**9

@@ -18,7 +18,7 @@ from api.settings import ApiSettings
 from tests.stored_results import result
 from tests.warehouse.exports.packages import Recipient, assert_repeated, hand_over, shown_numbers
 from tests.warehouse.lake_rows import to_row
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 pytestmark = pytest.mark.full
 

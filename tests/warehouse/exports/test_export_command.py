@@ -12,7 +12,7 @@ import pytest
 
 from tests.stored_results import result
 from tests.warehouse.lake_rows import to_row
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 pytestmark = pytest.mark.full
 

@@ -18,7 +18,7 @@ from warehouse.exports.data_package import write_package
 from warehouse.exports.extracts import ALL_TABLES, ExportScope, choose_extracts
 from warehouse.exports.method_sheet import describe_method
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.full

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pipelines.parameters.scan import SortBy
-from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.rules.results import rank_documents
 from warehouse.exports.package_contents.report_numbers import COUNTS, ranked
 
 NOW = 1_790_000_000

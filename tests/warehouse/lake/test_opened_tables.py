@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.warehouse.lake.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
-from warehouse.lake.opened_tables import NOTE, are_noted, note
-from warehouse.lake.store import open_lake
+from warehouse.lake.store import OPENED_NOTE, are_opened, note_opened, open_lake
 from warehouse.records.errors import (
     StoreTooNewError,
     WarehouseUnavailableError,
@@ -32,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_first_opening_makes_the_tables_and_notes_them(root: Path) -> None:
-    noted = json.loads((root / NOTE).read_text())
+    noted = json.loads((root / OPENED_NOTE).read_text())
     assert noted == {"world": "sandbox", "tables": {SONGS: 1, "raw.others": 1}}
     assert (root / "raw" / "others" / "_delta_log").is_dir()
 
@@ -64,7 +63,7 @@ def test_a_newer_release_migrates_at_once(root: Path) -> None:
     lake = opened(str(root), NEWER, OTHER)
     names = [field.name for field in lake.dataset(SONGS).schema]
     assert "mood" in names
-    assert json.loads((root / NOTE).read_text())["tables"][SONGS] == 2
+    assert json.loads((root / OPENED_NOTE).read_text())["tables"][SONGS] == 2
 
 
 def test_lake_of_another_world_is_refused(root: Path) -> None:
@@ -75,19 +74,19 @@ def test_lake_of_another_world_is_refused(root: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"world": "sandbox", "tables": 3}', "\0"])
 def test_a_note_that_cannot_be_read_is_written_anew(root: Path, text: str) -> None:
-    (root / NOTE).write_text(text)
-    assert not are_noted(str(root), [TABLE], world="sandbox")
+    (root / OPENED_NOTE).write_text(text)
+    assert not are_opened(str(root), [TABLE], world="sandbox")
     assert stored(opened(str(root))) == titled("a")
-    assert are_noted(str(root), [TABLE, OTHER], world="sandbox")
+    assert are_opened(str(root), [TABLE, OTHER], world="sandbox")
 
 
 def test_a_folder_that_cannot_be_written_has_no_note(tmp_path: Path) -> None:
-    note(str(tmp_path / "missing"), [TABLE], world="sandbox")
+    note_opened(str(tmp_path / "missing"), [TABLE], world="sandbox")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_note_has_the_permissions_of_other_files(root: Path) -> None:
     (root / "plain").write_text("")
-    modes = {stat.S_IMODE((root / name).stat().st_mode) for name in (NOTE, "plain")}
+    modes = {stat.S_IMODE((root / name).stat().st_mode) for name in (OPENED_NOTE, "plain")}
     assert len(modes) == 1
     assert not list(root.glob("*.tmp"))

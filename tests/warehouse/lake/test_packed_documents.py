@@ -5,7 +5,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.lake.packing import pack_bytes, pack_document, unpack_bytes, unpack_document
+from warehouse.lake.record_rows import pack_bytes, pack_document, unpack_bytes, unpack_document
 from warehouse.records.errors import WarehouseUnavailableError
 
 values = st.recursive(

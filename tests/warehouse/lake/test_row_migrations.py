@@ -15,8 +15,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import schema_evolution
 from warehouse.lake.reading import open_lake_for_reading
 from warehouse.lake.record_rows import video_row
-from warehouse.lake.row_migrations import row_migrations
-from warehouse.lake.schema_evolution import FIRST_VERSION, version_of
+from warehouse.lake.schema_evolution import FIRST_VERSION, row_migrations, version_of
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.values import Row
 from warehouse.records.videos import Hashtag, MediaType, Statistics, Video

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from warehouse.control import captures as shared_captures
 from warehouse.control import open_control
-from warehouse.control.captures import sequences
 from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.backup import MANIFEST, restore_backup, write_backup
 from warehouse.records.errors import (
@@ -105,7 +105,7 @@ def test_no_number_of_a_capture_is_given_again(copied: Path, tmp_path: Path) -> 
     with closing(Engine(open_lake(home.lake_url, world=WORLD))) as engine:
         (last,) = engine.rows("select max(sequence) as last from raw.captures")
     with closing(open_control(home.control_url, world=WORLD)) as control:
-        assert sequences.next_numbers(control, [("music_list", "12345")])[0] > int(
+        assert shared_captures.next_numbers(control, [("music_list", "12345")])[0] > int(
             str(last["last"])
         )
 

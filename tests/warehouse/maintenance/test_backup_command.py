@@ -8,9 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from warehouse.control import open_control
-from warehouse.control.captures import sequences
-from warehouse.home.folder import open_home
+from warehouse.control import captures, open_control
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import BY_NAME
@@ -74,7 +73,7 @@ def test_numbers_of_captures_go_on_after_those_of_the_lake_wherever_the_stores_l
     assert raised.exit_code == 0
     assert "raised 1 sequence of lists and entities" in raised.output
     with closing(open_control(control_url, world=WORLD)) as control:
-        assert sequences.next_numbers(control, [("music_list", "1"), ("music_list", "2")]) == [8, 1]
+        assert captures.next_numbers(control, [("music_list", "1"), ("music_list", "2")]) == [8, 1]
 
 
 @pytest.mark.parametrize("arguments", [[], ["copy", "--sequences"]])

@@ -9,12 +9,11 @@ import pytest
 
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_document
-from warehouse.lake.record_rows import observation_row, search_page_row, video_row
+from warehouse.home import open_home
+from warehouse.lake.record_rows import observation_row, pack_document, search_page_row, video_row
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.compaction import sort_lake
-from warehouse.maintenance.erasure.account import ErasureStores, erase_account
+from warehouse.maintenance.erasure import ErasureStores, erase_account
 from warehouse.queries.accounts import read_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row

@@ -11,11 +11,10 @@ import pytest
 
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.erasure.account import ERASURE_ROUNDS, ErasureStores, erase_account
-from warehouse.maintenance.erasure.names import AccountNames
+from warehouse.maintenance.erasure import ERASURE_ROUNDS, AccountNames, ErasureStores, erase_account
 from warehouse.queries.accounts import read_marks
 from warehouse.records.videos import Author, Video
 

@@ -18,19 +18,16 @@ from dagster import job, op
 
 from pipelines.captures.capture import CaptureRequest
 from pipelines.captures.erased_accounts import ErasureMarksCache, refuse_erased, without_erased
-from pipelines.erasure.account import forget_runs, open_erasure
+from pipelines.erasure import forget_runs, open_erasure
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
-from warehouse.control.captures import sequences
+from warehouse.control import ControlStore, captures, jobs, leases, links, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_bytes, pack_document
+from warehouse.lake.record_rows import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
-from warehouse.maintenance.erasure.account import check_idle
-from warehouse.maintenance.erasure.files import search_files
-from warehouse.maintenance.erasure.names import AccountNames, to_pattern
+from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
 from warehouse.queries.accounts import read_marks
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
@@ -95,8 +92,8 @@ def full_home(
         for name in (GONE, STAYS):
             links.save(control, f"https://short.example/{name}", "user", name, ttl_s=1000)
             links.save(control, f"user {HANDLES[name]}", "user", name, ttl_s=1000)
-            sequences.next_numbers(control, [("user_by_handle", HANDLES[name])])
-            sequences.next_numbers(control, [("user_posts", name)])[0]
+            captures.next_numbers(control, [("user_by_handle", HANDLES[name])])
+            captures.next_numbers(control, [("user_posts", name)])[0]
             jobs.create_or_join(control, new_job(name))
     return root
 
@@ -391,7 +388,7 @@ def test_erase_command_refuses_unknown_accounts(
 def test_a_worker_at_work_is_told_to_be_stopped_first(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    job_claims.beat(full.control, "a worker", [])
+    jobs.beat(full.control, "a worker", [])
     said = command("erase", GONE, "--yes")
     assert said.status == 1
     assert "stop it" in said.remarks
@@ -399,7 +396,7 @@ def test_a_worker_at_work_is_told_to_be_stopped_first(
 
 
 def test_a_job_that_a_killed_worker_left_running_does_not_prevent_it(full: Full) -> None:
-    job_claims.claim(full.control, "a worker")
+    jobs.claim(full.control, "a worker")
     with pytest.raises(WarehouseUnavailableError, match="is running"):
         check_idle(full.control, within_s=60)
     url, later = full.small_store.home.control_url, time.time() + 3600

@@ -15,15 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_bytes
+from warehouse.home import open_home
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.lake.store import open_lake
-from warehouse.maintenance.erasure.files import (
-    ErasureProof,
-    file_contains,
-    search_files,
-    search_tables,
-)
+from warehouse.maintenance.erasure import ErasureProof, file_contains, search_files, search_tables
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.tables import BY_NAME
 

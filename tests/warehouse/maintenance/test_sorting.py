@@ -125,7 +125,7 @@ def test_young_rows_still_need_their_capture(lake: Lake, engine: Engine) -> None
     observe(lake, "10003", "c4", at=NOW)
     assert seen(engine) == ["10001", "10003"]
     listed = read_listed_videos(engine, ["10001", "10002", "10003"])
-    assert {name: one.video.observed_at for name, one in listed.items()} == {
+    assert {name: one.observed_at for name, one in listed.items()} == {
         "10001": OLD, "10003": NOW,
     }  # fmt: skip
 

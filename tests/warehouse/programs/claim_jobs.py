@@ -6,7 +6,7 @@ Usage: claim_jobs.py URL WORKER FINGERPRINTS
 
 import sys
 
-from warehouse.control import job_claims, jobs, open_control
+from warehouse.control import jobs, open_control
 from warehouse.control.jobs import NewJob
 
 url, worker, fingerprints = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -29,6 +29,6 @@ for number in range(fingerprints):
     assert job.input == str(number)
     if created:
         print("created", job.job_id)
-while claimed := job_claims.claim(control, worker):
+while claimed := jobs.claim(control, worker):
     assert claimed.worker_id == worker
     print("claimed", claimed.job_id)

@@ -10,9 +10,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warehouse.control import open_control
-from warehouse.control.captures import sequences
-from warehouse.home.folder import open_home
+from warehouse.control import captures, open_control
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 home = open_home(Path(sys.argv[1]), "sandbox")
@@ -33,7 +32,7 @@ with (
     runs.execute("pragma journal_mode=wal")
     runs.execute("create table if not exists runs (number integer, twin integer)")
     while not is_over.is_set():
-        number = sequences.next_numbers(control, [("music_list", "12345")])[0]
+        number = captures.next_numbers(control, [("music_list", "12345")])[0]
         about = {
             "capture_id": f"capture-{number}",
             "surface": "music_list",

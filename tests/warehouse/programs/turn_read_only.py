@@ -9,7 +9,7 @@ from pathlib import Path
 
 from api.server.health import probe_writable
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import WarehouseError
 

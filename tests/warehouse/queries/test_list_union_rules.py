@@ -7,11 +7,9 @@ import pytest
 from warehouse.queries.lists import (
     ListCapture,
     ListCaptures,
-    UnionMember,
     history_until,
     sort_members,
 )
-from warehouse.queries.videos import VideoSortValues
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LONG_AGO_S = 3600.0
@@ -98,54 +96,36 @@ def test_screens_are_the_captures_that_began_at_the_beginning() -> None:
     assert ListCaptures((pages[1],)).latest_screen is None
 
 
-def member(aweme_id: str, *, place: int | None = None, recency: int = 0) -> UnionMember:
-    return UnionMember(aweme_id=aweme_id, first_position=place, recency=recency)
+IN_PUBLIC_ORDER = ["first", "second", "also old", "old", "ancient"]
 
 
-MEMBERS = [
-    member("old", recency=10),
-    member("ancient", recency=5),
-    member("second", place=1, recency=30),
-    member("first", place=0, recency=20),
-    member("also old", recency=10),
-]
-
-
-def test_public_order_is_the_latest_screen_then_what_was_shown_last() -> None:
-    assert sort_members(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
-    known = {"ancient": VideoSortValues(likes=9, created=9)}
-    assert sort_members(MEMBERS, "public", values=known)[-1] == "ancient"
+def test_without_values_the_public_order_stays() -> None:
+    assert sort_members(IN_PUBLIC_ORDER, {}) == IN_PUBLIC_ORDER
 
 
 @pytest.mark.parametrize(
-    ("order", "expected"),
+    ("values", "expected"),
     [
-        ("likes", ["ancient", "second", "old", "first", "also old"]),
-        ("newest", ["old", "ancient", "second", "first", "also old"]),
+        (
+            {"old": 0, "ancient": 7, "second": 1, "also old": None},
+            ["ancient", "second", "old", "first", "also old"],
+        ),
+        (
+            {"old": 900, "ancient": 800, "second": 0, "also old": None},
+            ["old", "ancient", "second", "first", "also old"],
+        ),
     ],
 )
 def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
-    order: str, expected: list[str]
+    values: dict[str, int | None], expected: list[str]
 ) -> None:
-    known = {
-        "old": VideoSortValues(likes=0, created=900),
-        "ancient": VideoSortValues(likes=7, created=800),
-        "second": VideoSortValues(likes=1, created=0),
-        "also old": VideoSortValues(),
-    }
-    assert sort_members(MEMBERS, order, values=known) == expected  # type: ignore[arg-type]  # both exist
+    assert sort_members(IN_PUBLIC_ORDER, values) == expected
 
 
 def test_videos_without_a_sort_value_come_last() -> None:
-    known = {
-        "first": VideoSortValues(likes=0, created=0),
-        "second": VideoSortValues(likes=1, created=1),
-    }
-    assert sort_members(MEMBERS, "likes", values=known)[:2] == ["second", "first"]
-    assert sort_members(MEMBERS, "newest", values=known)[:2] == ["second", "first"]
+    assert sort_members(IN_PUBLIC_ORDER, {"first": 0, "second": 1})[:2] == ["second", "first"]
 
 
 def test_videos_with_equal_values_keep_the_public_order() -> None:
-    known = {one.aweme_id: VideoSortValues(likes=3) for one in MEMBERS}
-    assert sort_members(MEMBERS, "likes", values=known) == sort_members(MEMBERS, "public")
-    assert sort_members(MEMBERS, "newest", values=known) == sort_members(MEMBERS, "public")
+    values: dict[str, int | None] = dict.fromkeys(IN_PUBLIC_ORDER, 3)
+    assert sort_members(IN_PUBLIC_ORDER, values) == IN_PUBLIC_ORDER

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.seen_views import REPLAYED, REPLAYED_SQL
+from warehouse.engine.sql import REPLAYED, REPLAYED_SQL
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES
 from warehouse.queries.lists import ListOrder, UnionPage, read_captured_page, read_union_page
 from warehouse.tables import BY_NAME

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.reading import parse_as_of
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import InvalidParameterError

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
-from warehouse.lake.record_rows import comparison_from_row, observation_row, video_row
+from warehouse.lake.record_rows import (
+    comparison_from_row,
+    observation_row,
+    pack_document,
+    video_row,
+)
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
 from warehouse.queries import series

@@ -13,15 +13,17 @@ import orjson
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.document_columns import PACKAGE_VIDEO_COLUMNS
 from warehouse.exports.extracts import ExportScope, choose_extracts
 from warehouse.queries.results import read_result_document
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import ReadOnlyDocument, Row
+from warehouse.records.videos import COUNTS
 from warehouse.tables import Table
 from warehouse.tables.column import (
     ALGORITHM,
     BOOLEAN,
-    COUNTS,
+    COUNT_COLUMNS,
     INTEGER,
     TEXT,
     TEXT_LIST,
@@ -77,11 +79,11 @@ RESULT_TABLES: tuple[Table, ...] = (
             nullable("kind", TEXT, "kind of a variant: speed, tempo, pitch, ..., excerpt"),
             nullable("search_relevance_level", TEXT, "exact_title, music_id_corroborated, ..."),
             nullable("comparison_id", TEXT, "evidence"),
-            *COUNTS,
+            *COUNT_COLUMNS,
             required("statistics_complete", BOOLEAN, "all four counts read exactly"),
             nullable("create_time", INTEGER, "publication as stated, unix seconds"),
             nullable("created_at", TIME, "publication as stated, else the time in the video's id"),
-            nullable("observed_at", TIME, "observation that the counts are from"),
+            *(column.table_column for column in PACKAGE_VIDEO_COLUMNS),
         ),
         references=refer(aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"),
     ),
@@ -256,11 +258,11 @@ def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
                 "kind": video.get("variant_kind"),
                 "search_relevance_level": video.get("search_relevance_level"),
                 "comparison_id": (video.get("evidence") or {}).get("comparison_id"),
-                **{column.name: counts[column.name] for column in COUNTS},
+                **{name: counts[name] for name in COUNTS},
                 "statistics_complete": video["statistics_complete"],
                 "create_time": video.get("create_time"),
                 "created_at": _time(video.get("created_at")),
-                "observed_at": _time(video.get("observed_at")),
+                **{column.name: column.value(video) for column in PACKAGE_VIDEO_COLUMNS},
             }
 
 

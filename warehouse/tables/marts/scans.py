@@ -3,12 +3,13 @@
 `CATALOG_MARTS`: what the scans of a catalogue's tracks found for one another.
 """
 
+from warehouse.records.videos import HOT_SCORE_FORMULA
 from warehouse.tables.column import (
     ALGORITHM,
     BOOLEAN,
     BYTES,
     COMMITTED,
-    COUNTS,
+    COUNT_COLUMNS,
     FLOAT,
     INTEGER,
     TEXT,
@@ -177,8 +178,8 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("aweme_id", TEXT, "video"),
             required("music_id", TEXT, "track"),
             required("link_type", TEXT, "how it was confirmed"),
-            *COUNTS,
-            nullable("hot_score", INTEGER, "likes + 4 comments + 3 collects + 8 shares"),
+            *COUNT_COLUMNS,
+            nullable("hot_score", INTEGER, HOT_SCORE_FORMULA),
             required("statistics_complete", BOOLEAN, "all four counts read exactly"),
             nullable("create_time", INTEGER, "publication, unix seconds"),
             COMMITTED,

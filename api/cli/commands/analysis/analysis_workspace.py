@@ -12,8 +12,8 @@ from api.cli.terminal import err, print_message
 from pipelines.open_stores import open_chosen_home, open_engine_of
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
-from warehouse.home.folder import Home
-from warehouse.lake.as_of import parse_as_of
+from warehouse.home import Home
+from warehouse.lake.reading import parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
 

@@ -6,16 +6,11 @@ import typer
 
 from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
+from pipelines.documents.messages import FIGURES
 from pipelines.documents.verdict_reasons import reason_message
 from warehouse.exports.extracts import ExportScope, find_scope
 from warehouse.queries.provenance import trace_figure
-
-_COUNTS = (
-    ("digg_count", "likes"),
-    ("comment_count", "comments"),
-    ("collect_count", "bookmarks"),
-    ("share_count", "shares"),
-)
+from warehouse.records.videos import COUNTS
 
 
 def trace(
@@ -40,7 +35,7 @@ def trace(
         return
     # The row of the ranking with its four counts
     row = traced.figure
-    counts = ", ".join(f"{format_count(row[name])} {label}" for name, label in _COUNTS)
+    counts = ", ".join(f"{format_count(row[name])} {FIGURES[name].en}" for name in COUNTS)
     out.print(f"[bold]rank {row['rank']}[/] of job {safe(row['job_id'])}: {safe(row['aweme_id'])}")
     out.print(f"  {counts}; confirmed by {safe(row['link_type'])}")
     # The bodies that showed it, oldest first

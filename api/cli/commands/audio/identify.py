@@ -31,9 +31,8 @@ from warehouse.records.values import Row
 from warehouse.sound_formats import OTHER_SUFFIXES, SUFFIXES
 
 if TYPE_CHECKING:
-    from pipelines.audio.index.file_references import FileReferences
-    from pipelines.audio.index.identify import Identification
-    from pipelines.catalog.reference_sounds import CatalogReferenceSounds
+    from pipelines.audio.index.identify import FileReferences, Identification
+    from pipelines.catalog.sound_matches import CatalogReferenceSounds
 
 _TABLES = frozenset({".csv", ".parquet", ".tsv"})
 _CATALOG_HINT = (
@@ -179,7 +178,7 @@ def _table_files(table: Path) -> list[tuple[str, Path]]:
 def _indexed(
     files: list[tuple[str, Path]], pool: DecoderPool, folder: Path | None, *, what: str
 ) -> References:
-    from pipelines.audio.index.file_references import FileReferences  # noqa: PLC0415 -- loads Numba, 0.4 s
+    from pipelines.audio.index.identify import FileReferences  # noqa: PLC0415 -- loads Numba, 0.4 s
 
     try:
         references = FileReferences(files, pool, folder)

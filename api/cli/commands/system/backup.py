@@ -10,7 +10,7 @@ from api.cli.terminal import out, safe
 from pipelines.documents.messages import counted
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.maintenance.backup import raise_sequences, restore_backup, write_backup
 from warehouse.records.errors import InvalidParameterError
 

@@ -16,12 +16,12 @@ import typer
 from api.cli.commands.system.doctor_checks import build_examination
 from api.cli.rendering.doctor import DoctorDisplay, print_report
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
-from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.captures.recorded import BodyPseudonymiser
 from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.recording import INDEX, prepare_folder, record_responses
 from pipelines.documents.messages import counted
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""

@@ -8,17 +8,25 @@ from urllib.parse import urlsplit
 
 from api.cli.processes.child_processes import DAGSTER_PORT, local_address
 from api.settings import ApiSettings
-from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.checks import machine
-from pipelines.doctor.checks.device import device_checks
-from pipelines.doctor.checks.machine import START_ADVICE
+from pipelines.doctor.checks import (
+    START_ADVICE,
+    check_chromium,
+    check_code_server,
+    check_disk,
+    check_extras,
+    check_port,
+    check_python,
+    check_time_zone,
+    device_checks,
+)
+from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from pipelines.documents.messages import counted
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.watchlists.webhook import webhook_address
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
 if TYPE_CHECKING:
@@ -79,21 +87,21 @@ def _machine_checks(
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     checks: list[tuple[str, MachineCheck]] = [
-        ("python", machine.check_python),
-        ("extras", machine.check_extras),
+        ("python", check_python),
+        ("extras", check_extras),
         (
             "disk",
-            partial(machine.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb),
+            partial(check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb),
         ),
-        ("time zone", partial(machine.check_time_zone, settings.time_zone)),
+        ("time zone", partial(check_time_zone, settings.time_zone)),
         (
             "chromium",
-            partial(machine.check_chromium, settings.chromium_path, is_needed=is_needed),
+            partial(check_chromium, settings.chromium_path, is_needed=is_needed),
         ),
         (
             "api",
             partial(
-                machine.check_port,
+                check_port,
                 "api",
                 settings.api_port,
                 setting="API_PORT",
@@ -103,7 +111,7 @@ def _machine_checks(
         ),
         (
             "dagster ui",
-            partial(machine.check_code_server, dagster_port(settings.dagster_url), token=token),
+            partial(check_code_server, dagster_port(settings.dagster_url), token=token),
         ),
     ]
     # Checks of what only some installations have

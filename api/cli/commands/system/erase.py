@@ -11,8 +11,8 @@ from api.cli.options import JsonOption
 from api.cli.processes.child_processes import is_listening
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
-from pipelines.erasure.account import open_erasure
-from warehouse.maintenance.erasure.account import ErasureResult
+from pipelines.erasure import open_erasure
+from warehouse.maintenance.erasure import ErasureResult
 
 
 def erase(

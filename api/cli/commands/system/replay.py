@@ -16,10 +16,10 @@ from pipelines.captures.replay import Replay, SurfaceReplay
 from pipelines.documents.messages import counted
 from pipelines.open_stores import open_engine_of
 from pipelines.platform.providers import choose_profile
-from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES
+from pipelines.platform.sources.table import PARSER_VERSION
 from pipelines.settings import Settings
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 EXAMPLE_LIMIT = 100
 FIELDS_SHOWN = 6

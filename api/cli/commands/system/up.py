@@ -25,7 +25,7 @@ from pipelines.orchestration.instance import dagster_environment
 from pipelines.platform.providers import choose_profile, has_chosen_world
 from pipelines.settings import Settings
 from pipelines.watchlists.webhook import webhook_address
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 READY_WITHIN_S = 2.0
 CODE = "pipelines.definitions"

@@ -174,9 +174,7 @@ addMessages({
     "音乐 ID 及其复制的树状图；下方表格含相同数据",
   ],
   "genealogy.uploader": ["Uploader", "上传者"],
-  "graph.audio_fingerprint_match": ["matched by audio", "音频匹配"],
   "graph.cut": ["Only the first {most} videos are drawn.", "仅绘制前 {most} 个作品。"],
-  "graph.exact_music_id": ["same music id", "同一音乐 ID"],
   "graph.help": [
     "Point at a dot, or press Tab, to see which video it is. Larger dots are hotter; dashed lines lead to variants.",
     "将指针移到圆点上或按 Tab 键查看作品。圆点越大热度越高，虚线连接变体。",
@@ -185,7 +183,6 @@ addMessages({
   "graph.size": ["size: hot score", "大小：热度"],
   "graph.title": ["Same-track graph", "同款关系图"],
   "graph.variant": ["variant", "变体"],
-  "graph.verified_music_id_graph": ["its music id was matched by audio", "其音乐 ID 已通过音频匹配"],
   "plot.accounts": ["Accounts by likes", "账号点赞排行"],
   "plot.kinds": ["Videos by link type", "关联方式分布"],
   "plot.likes": ["Videos by likes", "点赞分布"],

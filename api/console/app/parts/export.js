@@ -2,56 +2,11 @@
 import { address, fetchFile, PATHS } from "../api.js";
 import { count } from "../format.js";
 import { html, useState } from "../html.js";
-import { t, termsOf } from "../i18n.js";
+import { t, termLabels, termsOf } from "../i18n.js";
 import { isDemo, lang } from "../state.js";
 import { CheckField, notifyError, Pop } from "./ui.js";
 import "../messages/page.js";
 
-// Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.
-const PAIR_FIELDS = [
-  "comparison_id",
-  "verdict",
-  "reason",
-  "observation",
-  "segment",
-  "reference_kind",
-  "reference_aweme_id",
-  "reference_service_track_id",
-  "candidate_aweme_id",
-  "reference_music_id",
-  "candidate_music_id",
-  "score",
-  "chroma_distance",
-  "mfcc_distance",
-  "overlap_s",
-  "reference_start_s",
-  "candidate_start_s",
-  "peak_agreement",
-  "speed",
-  "semitones",
-  "algorithm",
-  "library_version",
-  "reference_source",
-].map((name) => [name, (row) => row[name]]);
-const VIDEO_FIELDS = [
-  ["rank", (row) => row.rank],
-  ["aweme_id", (row) => row.aweme_id],
-  ["desc", (row) => row.desc],
-  ["share_url", (row) => row.share_url],
-  ["sec_uid", (row) => row.author?.sec_uid],
-  ["nickname", (row) => row.author?.nickname],
-  ["link_type", (row) => row.link_type],
-  ["source_music_id", (row) => row.source_music_id],
-  ["create_time", (row) => (row.create_time ? new Date(row.create_time * 1000).toISOString() : null)],
-  ["digg_count", (row) => row.statistics?.digg_count],
-  ["comment_count", (row) => row.statistics?.comment_count],
-  ["collect_count", (row) => row.statistics?.collect_count],
-  ["share_count", (row) => row.statistics?.share_count],
-  ["hot_score", (row) => row.hot_score],
-  ["observed_at", (row) => row.observed_at],
-  ["search_relevance_level", (row) => row.search_relevance_level],
-];
-const DEMO_FIELD = ["is_demo_data", () => (isDemo.value ? "True" : "False")]; // last, as in the service's files
 // A text that a spreadsheet would run as a formula begins with an apostrophe, as in the service's files with a byte
 // order mark.
 function cell(value) {
@@ -59,24 +14,40 @@ function cell(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-const FIELDS = { comparisons: PAIR_FIELDS }; // of a table; others have videos
-export function rowsCsv(rows, name) {
-  const filled = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
-  const fields = [...filled, DEMO_FIELD];
-  return [fields.map(([name]) => name), ...rows.map((row) => fields.map(([, read]) => read(row)))]
+// The value of a row in a column of the service's file, which the service names with its path.
+function valueOf(row, { kind, path }) {
+  const value = path.split(".").reduce((part, step) => part?.[step], row) ?? null;
+  if (value === null) return null;
+  if (kind === "flag") return value ? "True" : "False";
+  return kind === "time" && typeof value === "number" ? new Date(value * 1000).toISOString() : value;
+}
+const DEMO_COLUMN = { name: "is_demo_data", kind: "flag", path: "is_demo_data" }; // last, as in the service's files
+const columnsOf = (table) => termLabels.value.columns?.[table] ?? [];
+
+// The rows as CSV with the columns of the service's table that have values.
+export function rowsCsv(rows, table) {
+  const marked = rows.map((row) => ({ ...row, is_demo_data: isDemo.value }));
+  const columns = [...columnsOf(table), DEMO_COLUMN];
+  const filled = columns.filter((column) => marked.some((row) => valueOf(row, column) !== null));
+  return [filled.map(({ name }) => name), ...marked.map((row) => filled.map((column) => valueOf(row, column)))]
     .map((line) => line.map(cell).join(","))
     .join("\r\n");
 }
 
-// Saves exactly the displayed rows in their order; `name` is that of the table and of its file.
-export function SaveRows({ rows, name }) {
+// Saves exactly the displayed rows in their order. `name` is part of the file's, `table` that of the service's file.
+export function SaveRows({ rows, name, table }) {
   const save = () =>
     download(
-      new Blob(["\ufeff", rowsCsv(rows, name)], { type: "text/csv" }),
+      new Blob(["\ufeff", rowsCsv(rows, table)], { type: "text/csv" }),
       `sametrack-${isDemo.value ? "demo-" : ""}${name}.csv`,
     );
   return html`
-    <button type="button" class="button little" disabled=${!rows.length} onClick=${save}>
+    <button
+      type="button"
+      class="button little"
+      disabled=${!rows.length || !columnsOf(table).length}
+      onClick=${save}
+    >
       ${t("export.shown", { number: count(rows.length) })}
     </button>
   `;

@@ -7,6 +7,7 @@ import { Picture } from "./picture.js";
 import { PlayButton } from "./play_button.js";
 import { Badge } from "./ui.js";
 import "../messages/accounts.js";
+import "../messages/figures.js";
 import "../messages/page.js";
 
 const LINK_TONES = {
@@ -39,8 +40,8 @@ export function VideoCard({ video }) {
       <${VideoCell} video=${video} />
       <div class="meta">
         <span><${Foreign} text=${video.author?.nickname} /></span>
-        <span>${t("stat.hot")} <b>${compact(video.hot_score)}</b></span>
-        <span>${t("stat.likes")} <b>${compact(video.statistics?.digg_count)}</b></span>
+        <span>${t("stat.hot_score")} <b>${compact(video.hot_score)}</b></span>
+        <span>${t("stat.digg_count")} <b>${compact(video.statistics?.digg_count)}</b></span>
       </div>
       <div class="meta">
         ${video.variant_kind && html`<${Badge} tone="warn">${labelOf("variant", video.variant_kind)}<//>`}

@@ -13,6 +13,7 @@ import { Table } from "../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { VideoCard, VideoCell } from "../parts/video.js";
 import "../messages/accounts.js";
+import "../messages/figures.js";
 import "../messages/page.js";
 import "../messages/result.js";
 
@@ -128,11 +129,11 @@ export function ProfileView({ query }) {
         ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
         <${Figures}
           items=${[
-            [t("stat.followers"), count(user.follower_count)],
-            [t("stat.total_likes"), count(user.total_favorited)],
-            [t("stat.works"), count(user.aweme_count)],
-            [t("stat.following"), count(user.following_count)],
-            [t("stat.favoriting"), count(user.favoriting_count)],
+            [t("stat.follower_count"), count(user.follower_count)],
+            [t("stat.total_favorited"), count(user.total_favorited)],
+            [t("stat.aweme_count"), count(user.aweme_count)],
+            [t("stat.following_count"), count(user.following_count)],
+            [t("stat.favoriting_count"), count(user.favoriting_count)],
           ]}
         />
         <dl class="pairs">
@@ -156,10 +157,10 @@ export function ProfileView({ query }) {
 const postColumns = () => [
   { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
   { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
-  { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics?.digg_count) },
-  { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.statistics?.comment_count) },
-  { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.statistics?.collect_count) },
-  { key: "shares", label: t("stat.shares"), num: true, render: (row) => count(row.statistics?.share_count) },
+  { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics?.digg_count) },
+  { key: "comments", label: t("stat.comment_count"), num: true, render: (row) => count(row.statistics?.comment_count) },
+  { key: "collects", label: t("stat.collect_count"), num: true, render: (row) => count(row.statistics?.collect_count) },
+  { key: "shares", label: t("stat.share_count"), num: true, render: (row) => count(row.statistics?.share_count) },
   {
     key: "complete",
     label: t("col.complete"),
@@ -230,7 +231,7 @@ export function PostsView({ query }) {
           })}
         </p>
         <div class="row">
-          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}
+          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" table="videos" />`}
           <${ExportMenu}
             source=${address(PATHS.posts, parameters)}
             table="videos"
@@ -302,8 +303,8 @@ export function MetricsView({ query }) {
       >
         <${Figures}
           items=${[
-            [t("stat.followers"), count(metrics.follower_count)],
-            [t("stat.total_likes"), count(metrics.total_favorited)],
+            [t("stat.follower_count"), count(metrics.follower_count)],
+            [t("stat.total_favorited"), count(metrics.total_favorited)],
             [t("metrics.average"), count(rounded(metrics.average_digg_count))],
             [t("metrics.median"), count(rounded(metrics.median_digg_count))],
             [t("metrics.works"), count(metrics.analyzed_count), t("metrics.window", { days: metrics.days })],
@@ -316,14 +317,9 @@ export function MetricsView({ query }) {
             <p><${VideoCell} video=${metrics.top_video} /></p>
             <${Bars}
               label=${t("metrics.top")}
-              items=${[
-                ["digg_count", "stat.likes"],
-                ["comment_count", "stat.comments"],
-                ["collect_count", "stat.collects"],
-                ["share_count", "stat.shares"],
-              ].map(([key, name]) => ({
+              items=${["digg_count", "comment_count", "collect_count", "share_count"].map((key) => ({
                 key,
-                name: t(name),
+                name: t(`stat.${key}`),
                 value: metrics.top_video.statistics?.[key],
                 text: compact(metrics.top_video.statistics?.[key]),
               }))}

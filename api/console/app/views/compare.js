@@ -13,6 +13,7 @@ import { PlainTable } from "../parts/table.js";
 import { Card, Copy, Empty, ErrorNote, Head, Loading } from "../parts/ui.js";
 import "../messages/accounts.js";
 import "../messages/compare.js";
+import "../messages/figures.js";
 import "../messages/result.js";
 
 const MOST_TRACKS = 6;
@@ -181,7 +182,7 @@ function Compared({ chosen, weeks, shared, growth }) {
       <p class="small soft">${t("compare.published_note")}</p>
     <//>
     <${Card} title=${t("compare.growth")}>
-      <${TimeLines} label=${t("compare.growth")} unit=${t("stat.likes")} series=${gained} />
+      <${TimeLines} label=${t("compare.growth")} unit=${t("stat.digg_count")} series=${gained} />
       <p class="small soft">${t("time.growth_note")}</p>
     <//>
     <${Card} title=${t("compare.shared")}><${Overlap} chosen=${chosen} shared=${shared} /><//>

@@ -14,6 +14,7 @@ import { LinkBadge, VideoCard, VideoCell } from "../parts/video.js";
 import { refusals } from "./hot.js";
 import { Result, useView } from "./result/result.js";
 import "../messages/accounts.js";
+import "../messages/figures.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
@@ -518,8 +519,8 @@ const previewColumns = () => [
   { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
   { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
   { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
-  { key: "hot", label: t("stat.hot"), num: true, render: (row) => html`<b>${count(row.hot_score)}</b>` },
-  { key: "digg", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
+  { key: "hot", label: t("stat.hot_score"), num: true, render: (row) => html`<b>${count(row.hot_score)}</b>` },
+  { key: "digg", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics.digg_count) },
   { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
 ];
 

@@ -10,6 +10,7 @@ import { Raw } from "../parts/raw.js";
 import { PlainTable } from "../parts/table.js";
 import { Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import "../messages/accounts.js";
+import "../messages/figures.js";
 import "../messages/page.js";
 import "../messages/result.js";
 

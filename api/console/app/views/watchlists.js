@@ -3,6 +3,7 @@ import { PATHS, request, unlessAborted } from "../api.js";
 import { count, Foreign, moment, partsOf } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, named, t } from "../i18n.js";
+import { limitsOf } from "../limits.js";
 import { notify } from "../state.js";
 import { useDocument } from "../parts/reads.js";
 import { PlainTable } from "../parts/table.js";
@@ -183,22 +184,17 @@ function WatchlistDetails({ list, onTurn, onRemove }) {
 
 const KINDS = ["track", "account", "hashtag"];
 // An empty threshold means "never", which the service stores as null.
-const number = (text) => (text.trim() === "" ? null : Number(text));
+const numberOf = (text) => (text.trim() === "" ? null : Number(text));
+const thresholdOf = (value) => (typeof value === "boolean" ? value : numberOf(value));
 
 // Name, schedule, inputs (one per line) and thresholds of a new watchlist.
 function WatchlistForm({ onCreated }) {
-  const [fields, setFields] = useState({
-    name: "",
-    every: "daily",
-    kind: "track",
-    inputs: "",
-    velocity: "1000",
-    places: "3",
-    ids: true,
-  });
+  const [fields, setFields] = useState({ name: "", every: "daily", kind: "track", inputs: "" });
+  const [thresholds, setThresholds] = useState({}); // only those that were changed: the service has the defaults
   const [state, setState] = useState({});
   const id = useId("w");
   const setField = (name) => (value) => setFields({ ...fields, [name]: value });
+  const setThreshold = (name, value) => setThresholds({ ...thresholds, [name]: value });
   const create = (event) => {
     event.preventDefault();
     setState({ busy: true });
@@ -206,7 +202,7 @@ function WatchlistForm({ onCreated }) {
       name: fields.name,
       every: fields.every,
       entries: partsOf(fields.inputs, "\n").map((input) => ({ kind: fields.kind, input })),
-      thresholds: { velocity: number(fields.velocity), rank_change: number(fields.places), new_music_id: fields.ids },
+      thresholds: Object.fromEntries(Object.entries(thresholds).map(([name, value]) => [name, thresholdOf(value)])),
     };
     request(PATHS.watchlists, { method: "POST", body }).then(onCreated, (error) => setState({ error }));
   };
@@ -235,22 +231,18 @@ function WatchlistForm({ onCreated }) {
           onChange=${setField("kind")}
           options=${KINDS.map((kind) => [kind, t(`watchlist.kind.${kind}`)])}
         />
-        <${TextField}
-          type="number"
-          label=${t("watchlist.velocity")}
-          value=${fields.velocity}
-          onInput=${setField("velocity")}
-          min="0"
-          hint=${t("watchlist.empty_is_never")}
-        />
-        <${TextField}
-          type="number"
-          label=${t("watchlist.rank_change")}
-          value=${fields.places}
-          onInput=${setField("places")}
-          min="1"
-          hint=${t("watchlist.empty_is_never")}
-        />
+        ${["velocity", "rank_change"].map((name) => html`
+          <${TextField}
+            key=${name}
+            type="number"
+            label=${t(`watchlist.${name}`)}
+            value=${thresholds[name] ?? limitsOf(name)?.default}
+            onInput=${(text) => setThreshold(name, text)}
+            min=${limitsOf(name)?.minimum}
+            max=${limitsOf(name)?.maximum}
+            hint=${t("watchlist.empty_is_never")}
+          />
+        `)}
       </div>
       <div class="field">
         <label for=${id}>${t("watchlist.inputs")}</label>
@@ -262,7 +254,11 @@ function WatchlistForm({ onCreated }) {
           required
         ></textarea>
       </div>
-      <${CheckField} label=${t("watchlist.new_music_id")} value=${fields.ids} onChange=${setField("ids")} />
+      <${CheckField}
+        label=${t("watchlist.new_music_id")}
+        value=${thresholds.new_music_id ?? limitsOf("new_music_id")?.default}
+        onChange=${(value) => setThreshold("new_music_id", value)}
+      />
       <${ErrorNote} error=${state.error} />
       <div class="row">
         <button type="submit" class="button main-act" disabled=${state.busy}>${t("watchlist.save")}</button>

@@ -10,11 +10,9 @@ from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.file import records
-from pipelines.platform.providers.provider import LocalProvider
-from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.table import SourceRequest
+from pipelines.platform.providers.provider import LocalProvider, ProviderDependencies
+from pipelines.platform.sources.table import Reading, SoundFile, SourceRequest
 from warehouse.records import errors
 from warehouse.records.search import SearchPage
 from warehouse.records.videos import (

@@ -16,7 +16,7 @@ used as (
         count(distinct source_music_id) as music_ids,
         median(digg_count) as median_likes,
         sum(digg_count)::bigint as likes,
-        sum(digg_count + 4 * comment_count + 3 * collect_count + 8 * share_count)::bigint as hot_score,
+        sum(hot_score(digg_count, comment_count, collect_count, share_count))::bigint as hot_score,
         count(*) - count(digg_count + comment_count + collect_count + share_count)
             as videos_without_all_counts,
         min(videos.created_at) as first_published_at

@@ -66,7 +66,7 @@ export function Comparisons({ job, query }) {
     <div class="row apart">
       <p class="small soft">${t("comparisons.note")}</p>
       <div class="row">
-        ${rows.length < allPairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}
+        ${rows.length < allPairs.length && html`<${SaveRows} rows=${rows} name="comparisons" table="comparisons" />`}
         <${ExportMenu}
           source=${source}
           table="comparisons"

@@ -6,6 +6,7 @@ import { link } from "../../router.js";
 import { Bars, COLORS, shortened, useWidth } from "../../parts/charts.js";
 import { Card, Empty } from "../../parts/ui.js";
 import "../../messages/accounts.js";
+import "../../messages/figures.js";
 import "../../messages/result.js";
 
 const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
@@ -266,8 +267,8 @@ function Graph({ result, linkOf }) {
 }
 
 function describe(video) {
-  const kind = video.link_type === "variant" ? t("graph.variant") : t(`graph.${video.link_type}`);
+  const kind = video.link_type === "variant" ? t("graph.variant") : labelOf("link", video.link_type);
   const caption = visible(video.desc || video.aweme_id).slice(0, 80);
-  const likes = `${compact(video.statistics?.digg_count)} ${t("stat.likes")}`;
+  const likes = `${compact(video.statistics?.digg_count)} ${t("stat.digg_count")}`;
   return [caption, visible(video.author?.nickname ?? ""), likes, kind].join(" · ");
 }

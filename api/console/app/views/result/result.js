@@ -27,6 +27,7 @@ import {
 } from "../../parts/ui.js";
 import { LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
 import "../../messages/accounts.js";
+import "../../messages/figures.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
 import "../../messages/scan.js";
@@ -245,12 +246,12 @@ function Accounts({ job }) {
     },
     { key: "linked", label: t("col.linked"), num: true, render: (row) => count(row.linked_video_count) },
     { key: "likes", label: t("col.linked_likes"), num: true, render: (row) => count(row.linked_digg_count) },
-    { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.linked_comment_count) },
-    { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.linked_collect_count) },
-    { key: "shares", label: t("stat.shares"), num: true, render: (row) => count(row.linked_share_count) },
-    { key: "followers", label: t("stat.followers"), num: true, render: (row) => count(row.follower_count) },
-    { key: "total", label: t("stat.total_likes"), num: true, render: (row) => count(row.total_favorited) },
-    { key: "works", label: t("stat.works"), num: true, render: (row) => count(row.aweme_count) },
+    { key: "comments", label: t("stat.comment_count"), num: true, render: (row) => count(row.linked_comment_count) },
+    { key: "collects", label: t("stat.collect_count"), num: true, render: (row) => count(row.linked_collect_count) },
+    { key: "shares", label: t("stat.share_count"), num: true, render: (row) => count(row.linked_share_count) },
+    { key: "followers", label: t("stat.follower_count"), num: true, render: (row) => count(row.follower_count) },
+    { key: "total", label: t("stat.total_favorited"), num: true, render: (row) => count(row.total_favorited) },
+    { key: "works", label: t("stat.aweme_count"), num: true, render: (row) => count(row.aweme_count) },
     {
       key: "top",
       label: t("col.top"),
@@ -273,8 +274,8 @@ function Accounts({ job }) {
         <span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span>
       </div>
       <div class="meta">
-        <span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span>
-        <span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span>
+        <span>${t("stat.digg_count")} <b>${compact(row.linked_digg_count)}</b></span>
+        <span>${t("stat.follower_count")} <b>${compact(row.follower_count)}</b></span>
       </div>
     </div>
   `;
@@ -318,8 +319,8 @@ function Variants({ viewed }) {
       render: (row) => (row.semitones === null ? "—" : (row.semitones > 0 ? "+" : "") + row.semitones.toFixed(1)),
     },
     bornColumn(),
-    { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
-    { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
+    { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics.digg_count) },
+    { key: "hot", label: t("stat.hot_score"), num: true, render: (row) => count(row.hot_score) },
     {
       key: "hear",
       label: t("col.evidence"),
@@ -384,8 +385,8 @@ function Related({ job, isByName, query }) {
       class: "cell-name",
       render: (row) => html`<span class="one-line"><${Foreign} text=${row.author?.nickname} /></span>`,
     },
-    { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
-    { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
+    { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics.digg_count) },
+    { key: "hot", label: t("stat.hot_score"), num: true, render: (row) => count(row.hot_score) },
     { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
     !isByName && {
       key: "both",
@@ -397,7 +398,8 @@ function Related({ job, isByName, query }) {
     <div class="row apart">
       <p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p>
       <div class="row">
-        ${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}
+        ${rows.length < related.aweme_list.length &&
+        html`<${SaveRows} rows=${rows} name="related" table="search_related" />`}
         <${ExportMenu}
           source=${sourceOf(job)}
           table="search_related"
@@ -533,7 +535,7 @@ function Ranking({ job, query, viewed }) {
                 setHidden(next);
               }}
             />
-            ${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}
+            ${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" table="videos" />`}
             <${ExportMenu}
               source=${source}
               table="videos"
@@ -638,7 +640,7 @@ function allColumns() {
     },
     {
       key: "hot",
-      label: t("stat.hot"),
+      label: t("stat.hot_score"),
       num: true,
       sort: "hot_score",
       render: (row) => html`<b>${count(row.hot_score)}</b>`,
@@ -657,7 +659,7 @@ function allColumns() {
     },
     {
       key: "digg",
-      label: t("stat.likes"),
+      label: t("stat.digg_count"),
       num: true,
       sort: "digg",
       render: (row) => html`
@@ -667,21 +669,21 @@ function allColumns() {
     },
     {
       key: "comment",
-      label: t("stat.comments"),
+      label: t("stat.comment_count"),
       num: true,
       sort: "comment",
       render: (row) => count(row.statistics.comment_count),
     },
     {
       key: "collect",
-      label: t("stat.collects"),
+      label: t("stat.collect_count"),
       num: true,
       sort: "collect",
       render: (row) => count(row.statistics.collect_count),
     },
     {
       key: "share",
-      label: t("stat.shares"),
+      label: t("stat.share_count"),
       num: true,
       sort: "share",
       render: (row) => count(row.statistics.share_count),

@@ -1,1 +1,0 @@
-"""Pure rules of catalogues: what an import means, which tracks are due."""

@@ -1,1 +1,0 @@
-"""Erase one account from a world: its stores and Dagster's runs."""

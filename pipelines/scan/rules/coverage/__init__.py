@@ -1,1 +1,0 @@
-"""What a scan did not see: estimates with intervals."""

@@ -1,1 +1,0 @@
-"""State that processes share about captures: claims, the backlog, sequence numbers, generations."""

@@ -1,1 +1,0 @@
-"""State that processes share about upstream hosts: budgets, circuits, robots files, answers."""
