@@ -18,15 +18,21 @@ from benchmarks.accuracy.accuracy import (
     measure_part,
     measure_unrelated,
 )
-from benchmarks.accuracy.card import console_tables, write_card
+from benchmarks.accuracy.card.card import console_tables, write_card
+from benchmarks.accuracy.card.findings import write_findings
 from benchmarks.accuracy.comparing import Bench
-from benchmarks.accuracy.findings import write_findings
 from benchmarks.accuracy.full_range.measuring import Extent, measure_range, prepare_range
 from benchmarks.accuracy.full_range.plan import SAME_SCORES, TRACKS
 from benchmarks.accuracy.hearing import Hearing
-from benchmarks.accuracy.making import make_clips
+from benchmarks.accuracy.sounds.making import make_clips
+from benchmarks.accuracy.sounds.tracks import (
+    Sources,
+    Track,
+    find_sources,
+    list_few_tracks,
+    list_tracks,
+)
 from benchmarks.accuracy.timing import measure_timing
-from benchmarks.accuracy.tracks import Sources, Track, find_sources, list_few_tracks, list_tracks
 
 console = Console(width=120)
 _DOCS = Path("docs")

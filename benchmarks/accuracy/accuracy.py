@@ -12,7 +12,6 @@ from statistics import median
 from typing import Any, get_args
 
 from benchmarks.accuracy import chromaprint, plain_librosa
-from benchmarks.accuracy.clips import OFF_GRID, clips_of
 from benchmarks.accuracy.comparing import LIMITS, Bench, Judged
 from benchmarks.accuracy.figures import Curve, Share, curve
 from benchmarks.accuracy.hearing import Hearing
@@ -27,7 +26,8 @@ from benchmarks.accuracy.pairs import (
     list_groups,
     list_pairs,
 )
-from benchmarks.accuracy.tracks import Part, Track
+from benchmarks.accuracy.sounds.clips import OFF_GRID, clips_of
+from benchmarks.accuracy.sounds.tracks import Part, Track
 from warehouse.records.evidence import RejectionLabel
 
 PRECISION = 0.99

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from benchmarks.accuracy.studio import play_work
-from benchmarks.accuracy.tracks import Sources, Track
-from benchmarks.accuracy.transforms import sped, stretched
+from benchmarks.accuracy.sounds.studio import play_work
+from benchmarks.accuracy.sounds.tracks import Sources, Track
+from benchmarks.accuracy.sounds.transforms import sped, stretched
 from benchmarks.speed.running import counted
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features

@@ -10,8 +10,8 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from benchmarks.accuracy.clips import Clip, Relation, clips_of
-from benchmarks.accuracy.tracks import Part, Track
+from benchmarks.accuracy.sounds.clips import Clip, Relation, clips_of
+from benchmarks.accuracy.sounds.tracks import Part, Track
 from sandbox.world.random_streams import stream
 
 Truth = Literal["same", "variant", "different"]

@@ -20,10 +20,10 @@ from typing import Any
 import psutil
 
 from benchmarks.accuracy import chromaprint, plain_librosa
-from benchmarks.accuracy.clips import clips_of
 from benchmarks.accuracy.comparing import LIMITS
 from benchmarks.accuracy.hearing import Hearing
-from benchmarks.accuracy.tracks import Track
+from benchmarks.accuracy.sounds.clips import clips_of
+from benchmarks.accuracy.sounds.tracks import Track
 from benchmarks.speed.running import counted
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.decoding import decode_sound

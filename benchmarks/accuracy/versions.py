@@ -156,10 +156,10 @@ def main() -> int:
         other = _made_environment(_find_python(options.other), folder)
         print("judging them by that Python", flush=True)
         results = [own, _judged_by(other, sounds)]
-    return _told(*results)
+    return _report(*results)
 
 
-def _told(first: dict[str, Any], second: dict[str, Any]) -> int:
+def _report(first: dict[str, Any], second: dict[str, Any]) -> int:
     one, two = first["pairs"], second["pairs"]
     found = list(differences(one, two))
     for result in (first, second):

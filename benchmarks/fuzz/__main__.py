@@ -74,15 +74,15 @@ def _summary(found: Counter[tuple[str, str]], cases: int, spent_s: float) -> Non
     table.add_column("what came of them")
     for parser in sorted({parser for parser, _ in found}):
         kinds = Counter({kind: count for (name, kind), count in found.items() if name == parser})
-        table.add_row(parser, f"{kinds.total():,}", _told(kinds))
+        table.add_row(parser, f"{kinds.total():,}", _counts(kinds))
     whole: Counter[str] = Counter()
     for (_, kind), count in found.items():
         whole[kind] += count
-    table.add_row("all", f"{cases:,}", _told(whole))
+    table.add_row("all", f"{cases:,}", _counts(whole))
     console.print(table)
 
 
-def _told(kinds: Counter[str]) -> str:
+def _counts(kinds: Counter[str]) -> str:
     shown = ((kind.removeprefix("upstream_"), count) for kind, count in kinds.most_common())
     return ", ".join(f"{kind} {count:,}" for kind, count in shown)
 

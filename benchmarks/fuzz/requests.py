@@ -241,9 +241,9 @@ def _summary(found: Found, spent_s: float) -> None:
         by_operation.setdefault(label, Counter())[status] += times
     table = Table("operation", "requests", "mean ms", "answers by status")
     for label, statuses in by_operation.items():
-        told = "  ".join(f"{status}: {times:,}" for status, times in sorted(statuses.items()))
+        summary = "  ".join(f"{status}: {times:,}" for status, times in sorted(statuses.items()))
         mean_ms = f"{found.spent_s[label] / statuses.total() * 1000:.0f}"
-        table.add_row(label, f"{statuses.total():,}", mean_ms, told)
+        table.add_row(label, f"{statuses.total():,}", mean_ms, summary)
     console.print(table)
     console.print(f"{found.cases:,} requests, {len(found.broken)} broken, {spent_s:.0f} s")
 

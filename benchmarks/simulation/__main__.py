@@ -48,9 +48,9 @@ def report_seeds(seeds: range, options: argparse.Namespace) -> bool:
 
 def _line(done: int, options: argparse.Namespace, events: int, cpu_s: float, wall_s: float) -> str:
     lived = done * options.days * (1 if options.once else 2)
-    told = "each lived once" if options.once else "each lived twice, with the same trace"
+    lives = "each lived once" if options.once else "each lived twice, with the same trace"
     return (
-        f"{done} seeds of {options.days:g} days, {told}: {lived:g} days, {events} events a life; "
+        f"{done} seeds of {options.days:g} days, {lives}: {lived:g} days, {events} events a life; "
         f"{cpu_s:.0f} CPU s ({cpu_s / lived:.3f} a day), {wall_s:.0f} s"
     )
 

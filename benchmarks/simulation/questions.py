@@ -127,8 +127,8 @@ class Questions:
 
     def _judge(self, asked: Any, call_trace: CallTrace, result: Any) -> None:
         verdicts = {surface: verdict for _, surface, verdict in call_trace.verdicts}
-        told = result if isinstance(result, tuple) else f"{result.type} {result.reason}"
-        self.promises.note(f"plan {asked.name} {sorted(verdicts.items())} {_told(told)}")
+        outcome = result if isinstance(result, tuple) else f"{result.type} {result.reason}"
+        self.promises.note(f"plan {asked.name} {sorted(verdicts.items())} {_describe(outcome)}")
         self.promises.planning.judge(asked, verdicts, result)
 
 
@@ -142,7 +142,7 @@ async def _answer(one: ReadingProcess, name: str, request: SourceRequest) -> Res
     return found.surface, found.value
 
 
-def _told(result: Any) -> str:
+def _describe(result: Any) -> str:
     return result if isinstance(result, str) else f"{result[0]} {sorted(result[1])}"
 
 

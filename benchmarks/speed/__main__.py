@@ -3,7 +3,7 @@
 Every figure is taken where a user meets it: real processes, real HTTP, sound rendered beforehand,
 the stand-in platform's politeness delay off and its processor time stated apart. Read the ratios:
 a shared machine moves all of them together. Sizes are small, so that all rows take minutes, and
-labels say them; `python -m benchmarks.speed.reads` and its like take larger ones.
+labels say them; `python -m benchmarks.speed.service.reads` and its like take larger ones.
 """
 
 import argparse

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from benchmarks.speed.running import Told, Workspace
+from benchmarks.speed.running import RowOutput, Workspace
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
@@ -20,7 +20,7 @@ from warehouse.records.evidence import MatchThresholds
 CLIPS = 6
 
 
-def measure_audio(space: Workspace) -> Iterator[Told]:
+def measure_audio(space: Workspace) -> Iterator[RowOutput]:
     """Decode, features, and a pair at normal speed, with cached features."""
     yield f"compiling, and making {CLIPS} clips"
     warm_up()

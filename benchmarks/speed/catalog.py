@@ -19,7 +19,7 @@ from typing import Any
 import httpx2
 import psutil
 
-from benchmarks.speed.running import Figure, Row, Runner, Told, Workspace
+from benchmarks.speed.running import Figure, Row, RowOutput, Runner, Workspace
 from pipelines.settings import Settings
 from tests.deployment import Deployment, open_deployment
 
@@ -104,7 +104,7 @@ def _kind(process: psutil.Process) -> str:
     return "fork server, scans, look-up" if "forkserver" in command else "others"
 
 
-def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[Told]:
+def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[RowOutput]:
     """Scan a catalogue with an interruption, then once more with a few tracks more."""
     runs = int(Settings.model_fields["worker_runs"].default)
     with open_deployment(space.folder / "catalog", space.sounds) as deployment:
@@ -121,7 +121,7 @@ def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> It
         yield from _second_run(bench, known[tracks : tracks + added], before=tracks)
 
 
-def _first_run(bench: CatalogBench, music_ids: list[str]) -> Iterator[Told]:
+def _first_run(bench: CatalogBench, music_ids: list[str]) -> Iterator[RowOutput]:
     bench.add(music_ids)
     cpu, began = _cpu(bench.deployment), time.monotonic()
     yield from bench.run(kill_after=len(music_ids) // 2)
@@ -158,7 +158,7 @@ def _repeated(deployment: Deployment) -> Iterator[Figure]:
         yield f"  {surface}: distinct / asked again", f"{number} / {again[surface]}", ""
 
 
-def _second_run(bench: CatalogBench, music_ids: list[str], *, before: int) -> Iterator[Told]:
+def _second_run(bench: CatalogBench, music_ids: list[str], *, before: int) -> Iterator[RowOutput]:
     first = _requests(bench.deployment)
     bench.add(music_ids)
     began = time.monotonic()

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import psutil
 
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
 from tests.deployment import Deployment, open_deployment, wait_for
@@ -39,7 +39,7 @@ def measure_ranking(space: Workspace) -> Iterator[Figure]:
         yield f"ranking of {WORKS:,} works by {order}", f"{spent * 1000:.0f} ms", "300 ms"
 
 
-def measure_large_scans(space: Workspace) -> Iterator[Told]:
+def measure_large_scans(space: Workspace) -> Iterator[RowOutput]:
     """Scans of 200 and of 2,000 candidates: time, and the memory of API, worker and pool."""
     with open_deployment(space.folder / "large scans", space.sounds) as deployment:
         deployment.start_platform(seed=SEED, size=SIZE, tracks=TRACKS)
@@ -130,7 +130,7 @@ def _work(pattern: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _both(space: Workspace) -> Iterator[Told]:
+def _both(space: Workspace) -> Iterator[RowOutput]:
     yield from measure_ranking(space)
     yield from measure_large_scans(space)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 
-from benchmarks.speed.running import Measure, Row, Told, Workspace
+from benchmarks.speed.running import Measure, Row, RowOutput, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Late:
         found: Measure = getattr(import_module(f"benchmarks.speed.{self.module}"), self.function)
         return found
 
-    def __call__(self, space: Workspace) -> Iterable[Told]:
+    def __call__(self, space: Workspace) -> Iterable[RowOutput]:
         return self.load()(space)
 
 
@@ -30,7 +30,7 @@ ROWS = (
     Row(
         "stores",
         "one commit, one video by key, one progress row written and read",
-        Late("stores", "measure_stores"),
+        Late("lake.stores", "measure_stores"),
     ),
     Row(
         "audio",
@@ -50,7 +50,7 @@ ROWS = (
     Row(
         "cached",
         "repeated reads, answered from memory, beside a bare route",
-        Late("cached_reads", "measure_cached_reads"),
+        Late("service.cached_reads", "measure_cached_reads"),
     ),
     Row(
         "scan",
@@ -60,27 +60,27 @@ ROWS = (
     Row(
         "polls",
         "looking at jobs and stopping them while two scans run",
-        Late("polls", "measure_polls"),
+        Late("service.polls", "measure_polls"),
     ),
     Row(
         "reads",
         "uncached pages of a music id, of posts, of the chart, from a large lake",
-        Late("reads", "measure_reads"),
+        Late("service.reads", "measure_reads"),
     ),
     Row(
         "maintenance",
         "look-ups after a week of small commits, with and without upkeep",
-        Late("maintenance", "measure_maintenance"),
+        Late("lake.maintenance", "measure_maintenance"),
     ),
     Row(
         "twelve-weeks",
         "how large daily scans make a lake, and uncached pages from it",
-        Late("twelve_weeks", "measure_twelve_weeks"),
+        Late("lake.twelve_weeks", "measure_twelve_weeks"),
     ),
     Row(
         "chart",
         "a back-fill of three years of the chart, a second one, years of it",
-        Late("chart_history", "measure_chart_history"),
+        Late("service.chart_history", "measure_chart_history"),
     ),
     Row(
         "start",
@@ -90,7 +90,7 @@ ROWS = (
     Row(
         "console",
         "first paint and five hundred rows, in Chromium",
-        Late("console", "measure_console"),
+        Late("service.console", "measure_console"),
     ),
 )
 """Measured in this order."""

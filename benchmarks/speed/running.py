@@ -21,9 +21,9 @@ from rich.table import Table
 
 type Figure = tuple[str, str, str]
 """What was measured, the measured value, and its aim, if there is one."""
-type Told = Figure | str
+type RowOutput = Figure | str
 """A figure, or a word on what is being done now, for steps that take long."""
-type Measure = Callable[[Workspace], Iterable[Told]]
+type Measure = Callable[[Workspace], Iterable[RowOutput]]
 
 ALL_WELL, SOME_FAILED, NOT_UNDERSTOOD = 0, 1, 2
 WIDTH = 150
@@ -97,27 +97,27 @@ class Runner:
         return ALL_WELL if self._is_well else SOME_FAILED
 
     def _measure(self, row: Row, space: Workspace, coming: str) -> None:
-        self._say(f"{row.name}: {row.about}", coming)
+        self._print(f"{row.name}: {row.about}", coming)
         clock, processor = self.clock(), self.processor()
         try:
-            for told in row.measure(space):
-                self._tell(row, told, coming)
+            for output in row.measure(space):
+                self._report(row, output, coming)
         except Exception as error:  # noqa: BLE001  # whatever it is, the other rows are measured
             self._is_well = False
-            self._tell(row, ("FAILED", _one_line(error), ""), coming)
+            self._report(row, ("FAILED", _one_line(error), ""), coming)
             print(traceback.format_exc(), file=self.out, flush=True)
         spent, used = self.clock() - clock, self.processor() - processor
-        self._tell(row, ("row took", f"{spent:.1f} s, {used:.1f} s of processor", ""), coming)
+        self._report(row, ("row took", f"{spent:.1f} s, {used:.1f} s of processor", ""), coming)
 
-    def _tell(self, row: Row, told: Told, coming: str) -> None:
-        if isinstance(told, str):
-            self._say(f"{row.name}: {told} …", coming)
+    def _report(self, row: Row, output: RowOutput, coming: str) -> None:
+        if isinstance(output, str):
+            self._print(f"{row.name}: {output} …", coming)
             return
-        self._found.append((row.name, told))
-        what, measured, aim = told
-        self._say(f"{row.name}: {what}   {measured}{f'   (aim: {aim})' if aim else ''}", coming)
+        self._found.append((row.name, output))
+        what, measured, aim = output
+        self._print(f"{row.name}: {what}   {measured}{f'   (aim: {aim})' if aim else ''}", coming)
 
-    def _say(self, line: str, coming: str) -> None:
+    def _print(self, line: str, coming: str) -> None:
         elapsed = self.clock() - self._began
         print(f"{elapsed:5.0f} s  {line}   | {coming}", file=self.out, flush=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from benchmarks.speed.running import Figure, Told, Workspace
+from benchmarks.speed.running import Figure, RowOutput, Workspace
 from pipelines.scan.state.scan_state import pack_state, unpack_state
 from pipelines.settings import Settings
 from tests.deployment import Deployment, open_deployment, wait_for
@@ -19,7 +19,7 @@ JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 CANDIDATES = 150
 
 
-def measure_scans(space: Workspace) -> Iterator[Told]:
+def measure_scans(space: Workspace) -> Iterator[RowOutput]:
     """In a world whose sounds are rendered already, before processes that are warm."""
     yield "rendering the sounds of one track"
     with _running(space, "rendering") as (stage, api):

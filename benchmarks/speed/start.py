@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from api.cli.processes.child_processes import find_port, is_listening
-from benchmarks.speed.running import Told, Workspace
+from benchmarks.speed.running import RowOutput, Workspace
 from tests.deployment import wait_for
 
 COMMANDS = (("--help", 0.5), ("jobs", 1.0), ("scan --help", 1.0))
@@ -21,7 +21,7 @@ SETTLING_S = 15
 MEGABYTE = 1024 * 1024
 
 
-def measure_start(space: Workspace) -> Iterator[Told]:
+def measure_start(space: Workspace) -> Iterator[RowOutput]:
     """Processor time of commands and of the service, the time of `up`, and idle memory."""
     folder = space.folder / "start"
     folder.mkdir(parents=True, exist_ok=True)

@@ -80,11 +80,11 @@ def _measure(
 
 def _show(row: SwitchOutcome, found: MeasuredScan, without: MeasuredScan) -> list[str]:
     """Print a row as it is measured; returns its name if it differs."""
-    told = differences(row, found, without=without)
+    deviations = differences(row, found, without=without)
     print(" | ".join(cells(row, found)), flush=True)
-    for line in told:
+    for line in deviations:
         print(f"    DIFFERS: {line}", flush=True)
-    return [row.name] if told else []
+    return [row.name] if deviations else []
 
 
 def cells(row: SwitchOutcome, found: MeasuredScan) -> tuple[str, ...]:
@@ -101,14 +101,14 @@ def cells(row: SwitchOutcome, found: MeasuredScan) -> tuple[str, ...]:
 
 
 def _gaps(found: MeasuredScan) -> list[str]:
-    told = [f"{found.not_reached} not reached"] if found.not_reached else []
+    lines = [f"{found.not_reached} not reached"] if found.not_reached else []
     for one in found.decisions:
         left = {name: one[f"left_{name}"] for name in ("closed", "sick", "held_back")}
         named = [f"{name} {count}" for name, count in left.items() if count]
         if one["tried"] > one["answered"] or named:
             parts = [f"{one['answered']} of {one['tried']}", *named]
-            told.append(f"{one['question']}: {one['surface']} {', '.join(parts)}")
-    return told
+            lines.append(f"{one['question']}: {one['surface']} {', '.join(parts)}")
+    return lines
 
 
 if __name__ == "__main__":

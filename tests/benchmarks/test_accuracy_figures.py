@@ -13,9 +13,9 @@ from benchmarks.accuracy.full_range.pairs import list_pairs as list_range_pairs
 from benchmarks.accuracy.full_range.plan import BEYOND, CASES, PITCH, SPEED, TEMPO, edited_tracks
 from benchmarks.accuracy.full_range.plan import plan as range_plan
 from benchmarks.accuracy.full_range.rows import family_rows, goal_rows
-from benchmarks.accuracy.midi import Struck, to_midi
 from benchmarks.accuracy.pairs import draw_unrelated, list_pairs
-from benchmarks.accuracy.tracks import Sources, list_tracks
+from benchmarks.accuracy.sounds.midi import Struck, to_midi
+from benchmarks.accuracy.sounds.tracks import Sources, list_tracks
 
 
 def test_wilson_interval_is_that_of_the_textbook() -> None:

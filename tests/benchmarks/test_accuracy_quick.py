@@ -20,8 +20,8 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> "Document":
     from benchmarks.accuracy.accuracy import listen, measure_tracks  # noqa: PLC0415 -- as above
     from benchmarks.accuracy.comparing import Bench  # noqa: PLC0415 -- as above
     from benchmarks.accuracy.hearing import Hearing  # noqa: PLC0415 -- as above
-    from benchmarks.accuracy.making import make_clips  # noqa: PLC0415 -- as above
-    from benchmarks.accuracy.tracks import Sources, list_few_tracks  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.sounds.making import make_clips  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.sounds.tracks import Sources, list_few_tracks  # noqa: PLC0415 -- as above
 
     folder = tmp_path_factory.mktemp("accuracy")
     tracks = list_few_tracks()[5:7]  # one played by hand, one by a machine

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.rows import ROWS, Late
-from benchmarks.speed.running import Row, Runner, Told, Workspace, counted, spent_by_all
+from benchmarks.speed.running import Row, RowOutput, Runner, Workspace, counted, spent_by_all
 
 SPACE = Workspace(folder=Path("unused"), sounds=Path("unused"), lake=Path("unused"))
 
@@ -36,12 +36,12 @@ class Clock:
         return self.now
 
 
-def row(name: str, *told: Told) -> Row:
+def row(name: str, *told: RowOutput) -> Row:
     return Row(name, f"about {name}", lambda _: iter(told))
 
 
-def failing(name: str, *told: Told, error: Exception) -> Row:
-    def measure(_: Workspace) -> Iterator[Told]:
+def failing(name: str, *told: RowOutput, error: Exception) -> Row:
+    def measure(_: Workspace) -> Iterator[RowOutput]:
         yield from told
         raise error
 
@@ -62,7 +62,7 @@ def test_a_figure_is_seen_before_the_next_one_is_measured() -> None:
     out = Pipe()
     seen: list[str] = []
 
-    def measure(_: Workspace) -> Iterator[Told]:
+    def measure(_: Workspace) -> Iterator[RowOutput]:
         seen.append(out.seen)
         yield "first figure", "1 ms", ""
         seen.append(out.seen)
@@ -80,7 +80,7 @@ def test_bench_prints_its_current_step_before_it_runs() -> None:
     out = Pipe()
     seen: list[str] = []
 
-    def measure(_: Workspace) -> Iterator[Told]:
+    def measure(_: Workspace) -> Iterator[RowOutput]:
         yield "writing a lake"
         seen.append(out.seen)
         yield "the lake", "9 s", ""
@@ -118,7 +118,7 @@ def test_bench_line_names_the_rows_still_to_come() -> None:
 def test_a_line_begins_with_the_seconds_since_the_start() -> None:
     out, clock = Pipe(), Clock()
 
-    def measure(_: Workspace) -> Iterator[Told]:
+    def measure(_: Workspace) -> Iterator[RowOutput]:
         clock.now += 75
         yield "figure", "1 ms", ""
 
@@ -132,7 +132,7 @@ def test_a_line_begins_with_the_seconds_since_the_start() -> None:
 def test_a_row_tells_its_seconds_by_the_clock_and_of_the_processor() -> None:
     out, clock, processor = Pipe(), Clock(), Clock()
 
-    def measure(_: Workspace) -> Iterator[Told]:
+    def measure(_: Workspace) -> Iterator[RowOutput]:
         clock.now += 12
         processor.now += 3.5
         yield "figure", "1 ms", ""
@@ -185,7 +185,7 @@ def test_the_status_is_0_when_every_row_was_measured() -> None:
 
 
 def test_interrupted_bench_prints_the_rows_measured_so_far() -> None:
-    def broken_off(_: Workspace) -> Iterator[Told]:
+    def broken_off(_: Workspace) -> Iterator[RowOutput]:
         yield "b", "2 ms", ""
         raise KeyboardInterrupt
 

@@ -100,7 +100,8 @@ def test_missing_file_target_or_setting_in_a_page_is_reported(text: str) -> None
 
 
 def test_a_module_named_in_a_docstring_or_comment_exists() -> None:
-    ends = {name.rsplit("/", 1)[-1] for name in tracked()}
+    made = {"answers.py"}  # by `python -m api.generate.client`
+    ends = {name.rsplit("/", 1)[-1] for name in tracked()} | made
     wrong = [
         f"{path}: {name}"
         for path, text in code().items()

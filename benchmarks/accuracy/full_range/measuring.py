@@ -24,8 +24,8 @@ from benchmarks.accuracy.full_range.plan import (
     score_tracks,
 )
 from benchmarks.accuracy.hearing import Hearing
-from benchmarks.accuracy.making import make_clips
-from benchmarks.accuracy.tracks import Sources, Track
+from benchmarks.accuracy.sounds.making import make_clips
+from benchmarks.accuracy.sounds.tracks import Sources, Track
 from warehouse.records.evidence import VERDICT_REVISION
 
 type Document = dict[str, Any]

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.accuracy import chromaprint
-from benchmarks.accuracy.filters import has_ffmpeg
 from benchmarks.accuracy.full_range.pairs import RangePair
+from benchmarks.accuracy.sounds.filters import has_ffmpeg
 from benchmarks.speed.running import counted
 
 FIRST_RELEASE = "b653c451"
@@ -78,13 +78,13 @@ def by_first_release(pairs: Sequence[RangePair], clips: Path, folder: Path) -> S
             files = (clips / pair.reference, clips / pair.candidate)
             writer.writerow((row, *(file.resolve() for file in files)))
     command = [sys.executable, "-m", "api.cli.main", "audio", "bench", str(manifest.resolve())]
-    told = subprocess.run(
+    completed = subprocess.run(
         [*command, "--out", str(scores.resolve()), "--workers", "1"],
         cwd=tree, env={**os.environ, "PYTHONPATH": str(tree.resolve())}, check=False,
         capture_output=True, text=True,
     )  # fmt: skip
-    if told.returncode:
-        print(f"            the first release does not run here: {told.stderr[-300:]}")
+    if completed.returncode:
+        print(f"            the first release does not run here: {completed.stderr[-300:]}")
         return None
     with scores.open(encoding="utf-8", newline="") as file:
         rows = {int(row["pair_id"]): row for row in csv.DictReader(file)}

@@ -5,7 +5,6 @@ Pure. Not here: which clips there are (`plan.py`).
 
 from dataclasses import dataclass
 
-from benchmarks.accuracy.clips import Clip
 from benchmarks.accuracy.full_range.plan import (
     AGAIN,
     BEYOND,
@@ -19,7 +18,8 @@ from benchmarks.accuracy.full_range.plan import (
 )
 from benchmarks.accuracy.full_range.plan import plan as clips_of
 from benchmarks.accuracy.pairs import Group, Truth
-from benchmarks.accuracy.tracks import Track
+from benchmarks.accuracy.sounds.clips import Clip
+from benchmarks.accuracy.sounds.tracks import Track
 from sandbox.world.random_streams import stream
 
 APART = (SAME_SCORE, AGAIN, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)

@@ -5,10 +5,10 @@ Pure. No constant of the matcher was chosen on these tracks; their seeds are in 
 
 from dataclasses import dataclass
 
-from benchmarks.accuracy.clips import Clip, Relation
-from benchmarks.accuracy.studio import Work
-from benchmarks.accuracy.tracks import Sources, Track
-from benchmarks.accuracy.transforms import Step
+from benchmarks.accuracy.sounds.clips import Clip, Relation
+from benchmarks.accuracy.sounds.studio import Work
+from benchmarks.accuracy.sounds.tracks import Sources, Track
+from benchmarks.accuracy.sounds.transforms import Step
 from sandbox.world.random_streams import stream
 
 SEED, FONT_SEED, SCORE_SEED = 211, 223, 227

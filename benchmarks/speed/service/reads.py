@@ -1,9 +1,10 @@
 """Figures of uncached reads: pages of 20 and a year of the chart, from a large lake, over HTTP.
 
-`python -m benchmarks.speed.reads [--observations N] [--near] [--lake FOLDER]` runs this part alone,
-with five million observations, where `make bench` has half a million; a folder that is there
-already is read as it stands. The works of a page lie far apart, or near. Every request asks for a
-list that nobody asked for before, so nothing comes from memory but what the files' footers say.
+`python -m benchmarks.speed.service.reads [--observations N] [--near] [--lake FOLDER]` runs this
+part alone, with five million observations, where `make bench` has half a million; a folder that is
+there already is read as it stands. The works of a page lie far apart, or near. Every request asks
+for a list that nobody asked for before, so nothing comes from memory but what the files' footers
+say.
 """
 
 import argparse
@@ -24,8 +25,8 @@ from api.cli.processes.child_processes import (
     find_port,
     sametrack_command,
 )
-from benchmarks.speed.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.lake.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from tests.deployment import wait_for
 
 APP = "/api/v1/vidplat/app/v3"
@@ -41,7 +42,7 @@ SEED = 7
 
 def measure_reads(
     space: Workspace, *, observations: int = SMALLER, is_near: bool = False
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """Uncached pages of music ids and of accounts, and of the chart."""
     size = LargeLake(observations, stride=NEAR if is_near else FAR)
     yield from keep_large_lake(space.lake, size)

@@ -9,9 +9,9 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from benchmarks.accuracy.studio import Work
-from benchmarks.accuracy.tracks import Track
-from benchmarks.accuracy.transforms import SHARED_LEVELS_DB, Step
+from benchmarks.accuracy.sounds.studio import Work
+from benchmarks.accuracy.sounds.tracks import Track
+from benchmarks.accuracy.sounds.transforms import SHARED_LEVELS_DB, Step
 from sandbox.world.content.tracks import BASE_S
 from sandbox.world.random_streams import stream
 

@@ -1,7 +1,7 @@
 """Figures of looking at jobs and of stopping them, while two scans run.
 
-`python -m benchmarks.speed.polls [--seconds 15] [--rate 200]`. Polls are sent at a fixed rate
-whatever the answers take, so a slow answer delays no other; the times include the client.
+`python -m benchmarks.speed.service.polls [--seconds 15] [--rate 200]`. Polls are sent at a fixed
+rate whatever the answers take, so a slow answer delays no other; the times include the client.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import httpx2
 
-from benchmarks.speed.running import Told, Workspace, run_alone
+from benchmarks.speed.running import RowOutput, Workspace, run_alone
 from tests.deployment import Deployment, open_deployment, wait_for
 from warehouse.records.jobs import Job
 
@@ -23,7 +23,7 @@ SLOW_MS = 300
 LINES = 20
 
 
-def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> Iterator[Told]:
+def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> Iterator[RowOutput]:
     """Poll latency while two scans run, then how long a cancel takes."""
     with open_deployment(space.folder / "polls", space.sounds) as deployment:
         deployment.settings = {

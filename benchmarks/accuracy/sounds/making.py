@@ -13,11 +13,11 @@ from pathlib import Path
 import av
 import numpy as np
 
-from benchmarks.accuracy.clips import Clip, clips_of
-from benchmarks.accuracy.studio import Work, play_work
-from benchmarks.accuracy.tracks import Sources, Track
-from benchmarks.accuracy.transforms import apply
-from benchmarks.accuracy.voices import narrate
+from benchmarks.accuracy.sounds.clips import Clip, clips_of
+from benchmarks.accuracy.sounds.studio import Work, play_work
+from benchmarks.accuracy.sounds.tracks import Sources, Track
+from benchmarks.accuracy.sounds.transforms import apply
+from benchmarks.accuracy.sounds.voices import narrate
 from benchmarks.speed.running import counted
 from sandbox.world.random_streams import stream
 from sandbox.world.sound.instruments import RATE, Samples

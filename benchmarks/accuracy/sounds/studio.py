@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from benchmarks.accuracy.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
-from benchmarks.accuracy.tracks import Sources, Track
+from benchmarks.accuracy.sounds.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
+from benchmarks.accuracy.sounds.tracks import Sources, Track
 from sandbox.world.content.tracks import BASE_S
 from sandbox.world.random_streams import stream
 from sandbox.world.sound.arrangement import Arrangement, Player, arrange

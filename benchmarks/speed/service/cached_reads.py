@@ -1,10 +1,10 @@
 """Figures of repeated reads: the whole service, answering from memory, beside a bare route.
 
-`python -m benchmarks.speed.cached_reads [--seconds 3] [--rounds 5]`. Both serve the same bytes
-under the same server configuration, each alone on one core while the client has the other; they
-take turns, so that what else the machine does falls on both. The ratio is taken of requests per
-second of the server's own processor time, which no neighbour can slow down, and told beside that of
-the clock.
+`python -m benchmarks.speed.service.cached_reads [--seconds 3] [--rounds 5]`. Both serve the same
+bytes under the same server configuration, each alone on one core while the client has the other;
+they take turns, so that what else the machine does falls on both. The ratio is taken of requests
+per second of the server's own processor time, which no neighbour can slow down, and told beside
+that of the clock.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from api.server.metrics import Metrics
 from api.server.middleware.response_cache import cache_response
 from api.server.middleware_stack import RequestLogger, wrap
 from api.settings import ApiSettings
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from pipelines.logs import buffered_logging
 from tests.deployment import wait_for
 from tests.stored_results import result
@@ -58,7 +58,7 @@ class Rate:
 
 def measure_cached_reads(
     space: Workspace, *, seconds: float = 1.5, rounds: int = 5
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """The whole service beside a bare route, in turns."""
     yield f"starting both, then {rounds} rounds of {seconds} s each"
     with _serving("bare") as bare, _serving("whole") as whole:
@@ -93,7 +93,7 @@ class Server:
 @contextmanager
 def _serving(which: str) -> Iterator[Server]:
     port = find_port()
-    command = [sys.executable, "-m", "benchmarks.speed.cached_reads", "--serve", which]
+    command = [sys.executable, "-m", "benchmarks.speed.service.cached_reads", "--serve", which]
     with subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL) as process:
         try:
             yield Server(psutil.Process(process.pid), port)

@@ -1,11 +1,11 @@
 """Twelve weeks of daily scans of 200 tracks, written straight into the lake, maintained every week.
 
-`python -m benchmarks.speed.twelve_weeks [--weeks N] [--tracks N] [--commit-days N] [--lake FOLDER]`
-runs this part alone. `make bench` does it for fewer tracks and in larger commits; the weeks, and so
-the observations of one work, are the same. What a scan leaves behind is counted as the scans of the
-stand-in platform leave it; bodies and results of jobs are not written, because they go again after
-90 and 30 days: their size is told beside what stays. How large a year is, is calculated from these
-figures and shown as a formula.
+`python -m benchmarks.speed.lake.twelve_weeks [--weeks N] [--tracks N] [--commit-days N] [--lake
+FOLDER]` runs this part alone. `make bench` does it for fewer tracks and in larger commits; the
+weeks, and so the observations of one work, are the same. What a scan leaves behind is counted as
+the scans of the stand-in platform leave it; bodies and results of jobs are not written, because
+they go again after 90 and 30 days: their size is told beside what stays. How large a year is, is
+calculated from these figures and shown as a formula.
 """
 
 import argparse
@@ -24,8 +24,9 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from api.cli.processes.child_processes import ChildProcessGroup
-from benchmarks.speed.large_lake import _append, write_chart
-from benchmarks.speed.reads import (
+from benchmarks.speed.lake.large_lake import _append, write_chart
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
+from benchmarks.speed.service.reads import (
     CHART,
     CHART_AIM,
     MUSIC,
@@ -38,7 +39,6 @@ from benchmarks.speed.reads import (
     _times,
     _year,
 )
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
 from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
@@ -244,7 +244,7 @@ def measure_twelve_weeks(
     tracks: int = FEWER_TRACKS,
     commit_days: int = WEEKLY,
     root: Path | None = None,
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """Write the weeks, then ask the service over them. A `root` that is there is read only."""
     root = root or space.folder / "twelve weeks"
     home = open_home(root, "sandbox")
@@ -259,7 +259,7 @@ def measure_twelve_weeks(
     yield from _asked(root, tracks)
 
 
-def _written(lake: Lake, *, days: int, tracks: int, commit_days: int) -> Iterator[Told]:
+def _written(lake: Lake, *, days: int, tracks: int, commit_days: int) -> Iterator[RowOutput]:
     began = time.monotonic()
     upkeep_s = []
     for written, spent in _write(lake, days=days, tracks=tracks, commit_days=commit_days):

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties, write_deltalake
 
-from benchmarks.speed.running import Told
+from benchmarks.speed.running import RowOutput
 from warehouse.home import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
@@ -147,7 +147,7 @@ class LargeLake:
         return f"MS4wLjABAAAA{md5(f'user{entity}'.encode()).hexdigest()}AbCdEfGhIjk"
 
 
-def keep_large_lake(root: Path, size: LargeLake) -> Generator[Told, None, Home]:
+def keep_large_lake(root: Path, size: LargeLake) -> Generator[RowOutput, None, Home]:
     """The home below `root` with the lake and the chart, written when nobody has before."""
     home = open_home(root, WORLD)
     if Path(home.lake_url).exists():

@@ -1,12 +1,12 @@
 """What upkeep does for look-ups: a large lake of observations, and a week of small commits.
 
-`python -m benchmarks.speed.maintenance [--observations N] [--commits N] [--far] [--lake FOLDER]`
-runs this part alone, with five million observations and forty commits a day to each table; `make
-bench` takes the lake of its reads, and fewer commits. A FOLDER that is there already is copied,
-never changed; `--far` says that the works of its lists lie far apart, as `reads` writes them. Three
-lakes of the same rows are asked in turn, so that a busy machine slows all of them alike: one that
-was left to the worker for a week, one that was maintained as the schedule does, one that was
-written anew from the first row to the last.
+`python -m benchmarks.speed.lake.maintenance [--observations N] [--commits N] [--far] [--lake
+FOLDER]` runs this part alone, with five million observations and forty commits a day to each table;
+`make bench` takes the lake of its reads, and fewer commits. A FOLDER that is there already is
+copied, never changed; `--far` says that the works of its lists lie far apart, as `reads` writes
+them. Three lakes of the same rows are asked in turn, so that a busy machine slows all of them
+alike: one that was left to the worker for a week, one that was maintained as the schedule does, one
+that was written anew from the first row to the last.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from typing import Any
 import duckdb
 from deltalake import DeltaTable
 
-from benchmarks.speed.large_lake import (
+from benchmarks.speed.lake.large_lake import (
     _ROWS,
     FAR,
     NEAR,
@@ -36,7 +36,7 @@ from benchmarks.speed.large_lake import (
     _append,
     keep_large_lake,
 )
-from benchmarks.speed.running import Figure, Told, Workspace, run_alone
+from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.schema_evolution import SORTED_ROWS
 from warehouse.lake.store import Lake, open_lake
@@ -73,7 +73,7 @@ def measure_maintenance(
     observations: int = SMALLER,
     commits_a_day: int = FEWER_COMMITS_A_DAY,
     is_far: bool = True,
-) -> Iterator[Told]:
+) -> Iterator[RowOutput]:
     """A look-up: a page of 20 works of a music id, with the newest counts of each."""
     root = space.folder / "maintenance"
     size = LargeLake(observations, stride=FAR if is_far else NEAR)
@@ -189,8 +189,10 @@ def _figure(name: str, lake: Lake, times: Times, fresh: Times) -> Figure:
     files = sum(len(lake.files(table)) for table in TABLES)
     clock = statistics.median(times.clock) / statistics.median(fresh.clock)
     processor = statistics.median(times.processor) / statistics.median(fresh.processor)
-    told = f"{_spread(times.clock)}, {files} files: {clock:.2f} of it (processor {processor:.2f})"
-    return (f"look-up {name}", told, f"{AIM} of it" if name == _KEPT else "")
+    measured = (
+        f"{_spread(times.clock)}, {files} files: {clock:.2f} of it (processor {processor:.2f})"
+    )
+    return (f"look-up {name}", measured, f"{AIM} of it" if name == _KEPT else "")
 
 
 def _spread(milliseconds: Sequence[float]) -> str:

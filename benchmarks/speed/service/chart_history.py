@@ -1,8 +1,8 @@
 """Years of the chart: what a back-fill costs, what a second one does, how a year is answered.
 
-`python -m benchmarks.speed.chart_history [--years 5]` runs this part alone; `make bench` takes
-three. Against the stand-in platform, whose politeness delay is off: at five requests a second, as
-with the real chart, the requests for five years alone would take six minutes.
+`python -m benchmarks.speed.service.chart_history [--years 5]` runs this part alone; `make bench`
+takes three. Against the stand-in platform, whose politeness delay is off: at five requests a
+second, as with the real chart, the requests for five years alone would take six minutes.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import httpx2
 
 from api.cli.processes.child_processes import sametrack_command
-from benchmarks.speed.running import Told, Workspace, run_alone
+from benchmarks.speed.running import RowOutput, Workspace, run_alone
 from pipelines.charts.rules.history import FIRST_DAY
 from tests.deployment import Deployment, open_deployment
 
@@ -29,7 +29,7 @@ YEARS, FEWER_YEARS = 5, 3
 MOVED_DAYS = 90  # the world stands three months before the end of five years
 
 
-def measure_chart_history(space: Workspace, *, years: int = FEWER_YEARS) -> Iterator[Told]:
+def measure_chart_history(space: Workspace, *, years: int = FEWER_YEARS) -> Iterator[RowOutput]:
     """Back-fill years twice, judge its songs, then ask for years of it."""
     with open_deployment(space.folder / "chart", space.sounds) as deployment:
         deployment.start_platform(seed=7, size=0.3)
@@ -53,8 +53,8 @@ def _last_day(years: int) -> date:
     return min(LAST_DAY, FIRST_DAY + timedelta(days=366 * years))
 
 
-def _filled(told: dict[str, Any], spent: str) -> str:
-    return f"{spent}, {told['new_count']} issues, {told['requests_used']} requests"
+def _filled(result: dict[str, Any], spent: str) -> str:
+    return f"{spent}, {result['new_count']} issues, {result['requests_used']} requests"
 
 
 def _years(api: httpx2.Client, first: date) -> Iterator[float]:

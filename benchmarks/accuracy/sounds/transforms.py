@@ -12,8 +12,8 @@ from av.filter import Graph
 from numpy.random import Generator
 from scipy.signal import butter, sosfilt
 
-from benchmarks.accuracy import filters
-from benchmarks.accuracy.voices import crowd, narrate, pink
+from benchmarks.accuracy.sounds import filters
+from benchmarks.accuracy.sounds.voices import crowd, narrate, pink
 from sandbox.world.sound import effects
 from sandbox.world.sound.arrangement import Player, arrange
 from sandbox.world.sound.composition import compose

@@ -8,12 +8,12 @@ from typing import Any
 
 from rich.table import Table
 
-from benchmarks.accuracy import card_rows as rows
-from benchmarks.accuracy.card_text import CLOSING, METHOD
-from benchmarks.accuracy.clips import FAMILIES
+from benchmarks.accuracy.card import card_rows as rows
+from benchmarks.accuracy.card.card_text import CLOSING, METHOD
+from benchmarks.accuracy.card.plots import recall_plot, score_plot
 from benchmarks.accuracy.full_range import rows as range_rows
 from benchmarks.accuracy.full_range.curves import range_curves
-from benchmarks.accuracy.plots import recall_plot, score_plot
+from benchmarks.accuracy.sounds.clips import FAMILIES
 from warehouse.records.evidence import VERDICT_REVISION
 
 type Document = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.accuracy.clips import FAMILIES
+from benchmarks.accuracy.sounds.clips import FAMILIES
 
 type Document = dict[str, Any]
 type Rows = list[tuple[str, ...]]
@@ -34,7 +34,7 @@ def must_rows(document: Document, parts: list[str]) -> Rows:
         ("changed recordings confirmed as unchanged", "0", "0",
          lambda part: str(part["as_heard"]["variant"].get("confirmed", 0))),
     ]  # fmt: skip
-    told = [
+    table = [
         (name, must, aim, *(of(document[part]) for part in parts)) for name, must, aim, of in rows
     ]
     padding = ("",) * (len(parts) - 1)
@@ -42,8 +42,8 @@ def must_rows(document: Document, parts: list[str]) -> Rows:
         if name in document.get("unrelated", {}):
             found = document["unrelated"][name]
             shown = f"{found['accepted']['hits']} of {found['pairs']:,}"
-            told.append((f"unrelated pairs accepted, {what}", "0", "0", shown, *padding))
-    return told
+            table.append((f"unrelated pairs accepted, {what}", "0", "0", shown, *padding))
+    return table
 
 
 _KEPT = ("clear", "all")
@@ -121,10 +121,10 @@ def _named(found: dict[str, int], name: str) -> str:
         "cover": "covers", "same": "the same recording", "shared": "shared voice or crowd",
         "other": "other sounds",
     }  # fmt: skip
-    told = ", ".join(f"{found[kind]} {word}" for kind, word in kinds.items() if found.get(kind))
+    named = ", ".join(f"{found[kind]} {word}" for kind, word in kinds.items() if found.get(kind))
     if name != "likely_cover" or not total:
-        return f"{total}: {told}" if told else "none"
-    return f"{total}: {told}; right in {found.get('cover', 0) / total:.3f}"
+        return f"{total}: {named}" if named else "none"
+    return f"{total}: {named}; right in {found.get('cover', 0) / total:.3f}"
 
 
 def group_rows(document: Document, parts: list[str]) -> Rows:

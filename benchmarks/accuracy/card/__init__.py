@@ -1,0 +1,1 @@
+"""The card that shows the figures of the accuracy bench."""

@@ -1,0 +1,1 @@
+"""The sounds of the accuracy bench: made tracks, voices and edits."""

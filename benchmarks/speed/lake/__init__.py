@@ -1,0 +1,1 @@
+"""Benches of the lake: many rows, maintenance, weeks of scans."""

@@ -1,0 +1,1 @@
+"""Benches of the service: reads, polls, the console."""
