@@ -99,7 +99,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=lambda: NOW)) as control:
         shelf = Shelf(control)
-        monkeypatch.setattr(captures, "claim", shelf.claim)
+        monkeypatch.setattr(captures, "claim_backlog", shelf.claim)
         monkeypatch.setattr(ChartBacklog, "_rest", shelf.rest)
         yield shelf
 

@@ -88,7 +88,7 @@ def test_a_surface_that_was_never_probed_is_compared_with_its_last_capture(
     monkeypatch.setattr(
         surface_health, "read_good_shapes", lambda _, **__: {"music_list": [("aweme_list",)]}
     )
-    monkeypatch.setattr(probe_round, "read_good_bodies", good_bodies)
+    monkeypatch.setattr(surface_health, "read_good_bodies", good_bodies)
     engine = cast("Engine", None)
     shapes = probe_round.read_shapes(engine, ["music_list", "user_info", "media", "video_page"])
     assert asked == ["user_info", "media", "video_page"]

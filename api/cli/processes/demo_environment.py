@@ -16,7 +16,7 @@ import httpx2
 
 from api.cli.processes import child_processes
 from api.cli.terminal import err, safe
-from api.services.evidence.excerpts import ReportEvidence, collect_report_evidence
+from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
 from api.settings import ApiSettings
 from warehouse.control import open_control
 from warehouse.queries.results import read_result_document

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from urllib.parse import urlsplit
 
-from api.services.evidence.excerpts import ReportEvidence
+from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages

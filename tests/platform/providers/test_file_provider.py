@@ -69,7 +69,7 @@ async def test_a_count_that_is_not_in_the_file_is_unknown(source: Any) -> None:
     work = {"aweme_id": "12345", "author": {"sec_uid": "a"}, "statistics": {"digg_count": 0}}
     provider = source(None, json.dumps([work]))
     video = (await provider.fetch_video("12345")).value.video
-    assert video.statistics.counts() == (0, None, None, None)
+    assert tuple(video.statistics.counts().values()) == (0, None, None, None)
     assert not video.statistics_complete
 
 
