@@ -115,15 +115,15 @@ def check_whole(read_service: ChartService, filled: BackfillResult) -> None:
 
 
 def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
-    told: list[BackfillProgress] = []
-    first = fill(settings, MONTH, on_progress=told.append)
+    reported: list[BackfillProgress] = []
+    first = fill(settings, MONTH, on_progress=reported.append)
     assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
     assert first.new_count == first.issue_count == platform.asked() > 20
     assert platform.asked("chart_issues") == 1
     assert first.requests_used == first.issue_count + 1
     assert first.issue_count + sum(gap.day_count for gap in first.gaps) == 31
-    assert [one.done_count for one in told] == list(range(1, first.issue_count + 1))
-    assert {one.missing_count for one in told} == {first.issue_count}
+    assert [one.done_count for one in reported] == list(range(1, first.issue_count + 1))
+    assert {one.missing_count for one in reported} == {first.issue_count}
 
     again = fill(settings, MONTH)
     assert (again.new_count, again.requests_used, again.was_listed) == (0, 0, False)
@@ -219,11 +219,11 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
 def test_cancelled_backfill_keeps_what_it_has_read(settings: Settings) -> None:
     asked_to_stop: list[bool] = []
 
-    def told(progress: BackfillProgress) -> None:
+    def reported(progress: BackfillProgress) -> None:
         if progress.done_count == BATCH + 5:
             asked_to_stop.append(True)
 
-    ended = fill(settings, MONTH, on_progress=told, cancelled=lambda: bool(asked_to_stop))
+    ended = fill(settings, MONTH, on_progress=reported, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
     with open_chart_service(settings) as read_service:
@@ -389,11 +389,13 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(
     reads.script.asked.clear()
     others_read = asyncio.Event()
 
-    def told(progress: BackfillProgress) -> None:
+    def reported(progress: BackfillProgress) -> None:
         if progress.done_count == 2:
             others_read.set()
 
-    running = asyncio.create_task(scripted(reads, ("2022-02-09", "2022-02-11"), on_progress=told))
+    running = asyncio.create_task(
+        scripted(reads, ("2022-02-09", "2022-02-11"), on_progress=reported)
+    )
     await others_read.wait()
     async with reads.sources.chart() as captures:
         await captures.songs(listed[0]["volid"], limit=20)
