@@ -25,7 +25,7 @@ RUN = WatchlistRun(
     run_id="3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", watchlist="songs",
     plan=WatchlistPlan(name="songs", every="daily", entries=()), due_at=MONDAY, origin="schedule",
     status="waiting", missed_count=2, tries=1, began_at=MONDAY, ended_at=None, outcome=None,
-    digest=None, reported=None,
+    digest=None, told=None,
 )  # fmt: skip
 LOOK = EntryCheck(
     run_id=RUN.run_id, position=0, watchlist="songs",

@@ -9,8 +9,6 @@ import pytest
 from api.cli.main import main
 from pipelines.reports.catalogue import read_catalogue
 
-pytestmark = pytest.mark.full
-
 type Run = Callable[..., tuple[int, str]]
 
 
