@@ -21,13 +21,13 @@ from api.routes.dependencies import Services
 from api.server.health import PlatformHealth, Readiness, probe_disk, probe_workers, probe_writable
 from api.server.listener import server_options
 from api.server.metrics import Metrics, StoreMetrics
-from api.server.request_context import RequestLogger
+from api.server.middleware_stack import RequestLogger
 from api.services.entity_changes import EntityChanges
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
 from api.services.pictures import PictureService
-from api.services.reads.chart_backlog import open_chart_history
+from api.services.reads.chart import open_chart_history
 from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService

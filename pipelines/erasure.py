@@ -19,16 +19,7 @@ from pipelines.settings import Settings
 from warehouse.control import leases
 from warehouse.home import Home
 from warehouse.lake.library_errors import translate_errors
-from warehouse.maintenance.erasure import (
-    AccountNames,
-    ErasureResult,
-    ErasureStores,
-    check_idle,
-    erase_account,
-    find_account_names,
-    find_sec_uid,
-    to_pattern,
-)
+from warehouse.maintenance import erasure
 from warehouse.records.errors import CapacityExhaustedError
 
 # Erase an account from a world: its stores, and the Dagster runs that mention it.
@@ -46,15 +37,15 @@ _ROW = {"sqlite": "rowid", "postgresql": "ctid"}
 class Erasure:
     """An erasure over open stores: inspect it with `find`, then `carry_out`."""
 
-    stores: ErasureStores
+    stores: erasure.ErasureStores
     sec_uid: str
     lost_after_s: float
 
-    def find(self) -> AccountNames:
+    def find(self) -> erasure.AccountNames:
         """Return everything that currently identifies the account."""
-        return find_account_names(self.stores.engine, self.sec_uid)
+        return erasure.find_account_names(self.stores.engine, self.sec_uid)
 
-    def carry_out(self) -> ErasureResult:
+    def carry_out(self) -> erasure.ErasureResult:
         """Erase the account under an exclusive lease.
 
         Raises:
@@ -62,13 +53,13 @@ class Erasure:
             CapacityExhaustedError: Another erasure is running.
         """
         control, owner = self.stores.control, uuid4().hex
-        check_idle(control, within_s=self.lost_after_s)
+        erasure.check_idle(control, within_s=self.lost_after_s)
         if not leases.acquire(control, LEASE, owner, LEASE_S):
             raise CapacityExhaustedError(
                 "another erasure is under way", hint="wait until it has ended"
             )
         try:
-            return erase_account(self.stores, self.sec_uid)
+            return erasure.erase_account(self.stores, self.sec_uid)
         finally:
             leases.release(control, LEASE, owner)
 
@@ -83,7 +74,7 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
     """
     home = open_chosen_home(settings)
     engine = stack.enter_context(open_engine_of(settings, home))
-    stores = ErasureStores(
+    stores = erasure.ErasureStores(
         home=home,
         lake=engine.lake,
         engine=engine,
@@ -92,18 +83,18 @@ def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:
     )
     return Erasure(
         stores=stores,
-        sec_uid=find_sec_uid(engine, account),
+        sec_uid=erasure.find_sec_uid(engine, account),
         lost_after_s=settings.worker_lost_after_s,
     )
 
 
-def forget_runs(home: Home, names: AccountNames) -> int:
+def forget_runs(home: Home, names: erasure.AccountNames) -> int:
     """Delete the Dagster runs that mention the account, with their events; return their number.
 
     Raises:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
-    pattern = to_pattern(names.ids)
+    pattern = erasure.to_pattern(names.ids)
     with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
         # Dagster's databases: files in the home, and the server if one is set.
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]

@@ -27,7 +27,7 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/system/dagster_ui.py": _COMMAND,
     "api/cli/commands/system/services.py": _COMMAND,
     "api/cli/main.py": _COMMAND,
-    "api/cli/processes/dagster_access.py": _SERVICE,
+    "api/cli/processes/dagster_ui.py": _SERVICE,
     "api/routes/extensions/evidence.py": _SERVICE,
     "api/services/evidence/excerpts.py": _SERVICE,
     "api/services/job_feed.py": _SERVICE,

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
-from api.params.annotations import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
-from api.params.scan import EncodableText, PrintableText, QueryModel, StrictModel, parameter_field
+from api.params import scan
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.values import PLATFORM_ID
@@ -18,18 +17,19 @@ def _date_description(name: str) -> str:
     return f"{parameter.meaning}. {parameter.meaning_zh}"
 
 
-class ChartQuery(QueryModel):
+class ChartQuery(scan.QueryModel):
     """Query of the chart history. `to_span` checks whether its dates form a range."""
 
     start_date: Annotated[
-        EncodableText,
+        scan.EncodableText,
         Field(description=_date_description("start_date"), json_schema_extra={**_DATE}),
     ]
     end_date: Annotated[
-        EncodableText, Field(description=_date_description("end_date"), json_schema_extra={**_DATE})
+        scan.EncodableText,
+        Field(description=_date_description("end_date"), json_schema_extra={**_DATE}),
     ]
-    interval_days: StrictInt = parameter_field("interval_days", CHART_PARAMETERS)
-    limit: StrictInt = parameter_field("limit", CHART_PARAMETERS)
+    interval_days: StrictInt = scan.parameter_field("interval_days", CHART_PARAMETERS)
+    limit: StrictInt = scan.parameter_field("limit", CHART_PARAMETERS)
 
     def to_span(self) -> Span:
         """Return the requested range of days.
@@ -42,7 +42,7 @@ class ChartQuery(QueryModel):
 
 _SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识，见历史榜单返回的 song_key"
 SongKeyText = Annotated[
-    PrintableText,
+    scan.PrintableText,
     Field(
         min_length=1,
         max_length=100,
@@ -52,13 +52,13 @@ SongKeyText = Annotated[
 ]
 
 
-class ChartLinksQuery(QueryModel):
+class ChartLinksQuery(scan.QueryModel):
     """Query of manual links between songs and music ids."""
 
     song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
 
 
-class ChartLinkBody(StrictModel):
+class ChartLinkBody(scan.StrictModel):
     """Body of a manual link between a song and a music id."""
 
     song_key: SongKeyText
@@ -76,9 +76,9 @@ class ChartLinkBody(StrictModel):
             "automatic rules apply again. 同一首、不是同一首或撤回"
         )
     )
-    said_by: Annotated[PrintableText, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
+    said_by: Annotated[scan.PrintableText, Field(max_length=scan.MAX_NAME_LENGTH)] | None = Field(
         None, description="who made the decision. 标注人"
     )
-    note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+    note: Annotated[scan.PrintableText, Field(max_length=scan.MAX_NOTE_LENGTH)] | None = Field(
         None, description="free text. 备注"
     )

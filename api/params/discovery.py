@@ -2,13 +2,7 @@
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
-from api.params.scan import (
-    ALIAS_OF_MUSIC_ID,
-    InputText,
-    QueryModel,
-    parameter_field,
-    single_input,
-)
+from api.params import scan
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.parameters.scan import parameter_table
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
@@ -16,21 +10,21 @@ from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParame
 DISCOVERY = parameter_table(*DISCOVERY_PARAMETERS)
 
 
-class DiscoveryQuery(QueryModel):
+class DiscoveryQuery(scan.QueryModel):
     """Query of `discover_music_related_videos`."""
 
-    music_id: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
-    url: InputText | None = Field(None, description=ALIAS_OF_MUSIC_ID)
-    author_limit: StrictInt = parameter_field("author_limit", DISCOVERY)
-    candidate_limit: StrictInt = parameter_field("candidate_limit", DISCOVERY)
-    match_threshold: StrictFloat = parameter_field("match_threshold", DISCOVERY)
-    verify_audio: StrictBool = parameter_field("verify_audio", DISCOVERY)
-    viral_threshold: StrictInt = parameter_field("viral_threshold", DISCOVERY)
+    music_id: scan.InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
+    url: scan.InputText | None = Field(None, description=scan.ALIAS_OF_MUSIC_ID)
+    author_limit: StrictInt = scan.parameter_field("author_limit", DISCOVERY)
+    candidate_limit: StrictInt = scan.parameter_field("candidate_limit", DISCOVERY)
+    match_threshold: StrictFloat = scan.parameter_field("match_threshold", DISCOVERY)
+    verify_audio: StrictBool = scan.parameter_field("verify_audio", DISCOVERY)
+    viral_threshold: StrictInt = scan.parameter_field("viral_threshold", DISCOVERY)
 
     @property
     def music_input(self) -> str:
         """The music input, under whichever of its names it was passed."""
-        return single_input(music_id=self.music_id, url=self.url)
+        return scan.single_input(music_id=self.music_id, url=self.url)
 
     def to_parameters(self) -> DiscoveryParameters:
         """Return the effective parameters."""

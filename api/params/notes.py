@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, field_validator
 
-from api.params.annotations import MAX_NOTE_LENGTH
-from api.params.scan import PrintableText, QueryModel, StrictModel
+from api.params.scan import MAX_NOTE_LENGTH, PrintableText, QueryModel, StrictModel
 from warehouse.control.notes import NoteKind
 
 MAX_TAGS = 20

@@ -9,18 +9,25 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Self, get_args, override
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, override
 
 import pydantic
 from pydantic_core import PydanticCustomError
 
-from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
 from api.responses.languages import split_languages
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters import scan
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import JobStatus
+
+# Verdicts of annotations, and length limits of texts that users write.
+
+AnnotationVerdict = Literal["same", "not_the_same"]
+ANNOTATION_VERDICTS: tuple[AnnotationVerdict, ...] = get_args(AnnotationVerdict)
+MAX_NOTE_LENGTH = 500
+MAX_NAME_LENGTH = 100
+
 
 MAX_SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON parser keeps exact
 MAX_KEYWORD_LENGTH = 100

@@ -9,13 +9,8 @@ from starlette.responses import Response
 from api.params.chart import ChartQuery
 from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import ChartHistoryDep, DeadlineDep, check_query
+from api.schemas import responses
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.responses import (
-    PARAMETER_ERRORS,
-    PLATFORM_ERRORS,
-    UPSTREAM_ERRORS,
-    read_responses,
-)
 from api.server.middleware.response_cache import cache_response
 
 router = APIRouter(tags=["Chart"], dependencies=[Depends(check_query)])
@@ -24,14 +19,14 @@ router = APIRouter(tags=["Chart"], dependencies=[Depends(check_query)])
 @router.get(
     "/api/v1/music/chartsrc/top500/history",
     summary="Chart history",
-    responses=read_responses(
+    responses=responses.read_responses(
         ChartHistoryDocument,
         "One issue per node",
-        *PARAMETER_ERRORS,
+        *responses.PARAMETER_ERRORS,
         "invalid_date_range",
-        *PLATFORM_ERRORS,
+        *responses.PLATFORM_ERRORS,
         "chart_unavailable",
-        *UPSTREAM_ERRORS,
+        *responses.UPSTREAM_ERRORS,
         headers=("Retry-After",),
     ),
 )

@@ -17,12 +17,12 @@ from api.responses.errors import NotFoundError, UnknownParameterError
 from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.health import Readiness
 from api.server.metrics import Metrics
-from api.server.middleware.validation_errors import quote_value
+from api.server.middleware.json_body import quote_value
 from api.services.entity_changes import EntityChanges
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
+from api.services.job_document import JobResponses
 from api.services.job_feed import JobBroadcaster
-from api.services.job_responses import JobResponses
 from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.deadline import Deadline, preferred_wait

@@ -17,7 +17,7 @@ from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse
 from api.server.middleware.json_body import JsonRoute
 from api.services import job_document
 from api.services.batch import expand_inputs, to_batch
-from api.services.job_responses import wait_for_job
+from api.services.job_document import wait_for_job
 
 router = APIRouter(tags=["Music"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
-from pipelines.documents.video_types import ImageUrls, VideoDocument
+from pipelines.documents.result_types import ImageUrls, VideoDocument
 from warehouse.records.videos import FollowerCountSource
 
 InputSource = Literal["text", "profile_link", "short_link", "work_author"]

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from api.responses.documents import ErrorDocument
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
-from pipelines.documents.result_types import Discovery, HotVideos
-from pipelines.documents.video_types import RankedVideo, TrackDocument
+from pipelines.documents.result_types import Discovery, HotVideos, RankedVideo, TrackDocument
 from warehouse.records.jobs import JobStatus, WaitingFor
 
 

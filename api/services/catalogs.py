@@ -18,16 +18,10 @@ from api.schemas.extensions.catalogs import (
     CatalogTrackDocument,
     CatalogTracks,
 )
+from pipelines.catalog import service
 from pipelines.catalog.rules import state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
-from pipelines.catalog.service import (
-    CatalogService,
-    CatalogStatus,
-    to_catalog_document,
-    to_import_document,
-    to_track_document,
-)
 from warehouse.control import ControlStore, catalogs
 
 PATH = "/api/v1/sametrack/catalogs"
@@ -45,7 +39,7 @@ class CatalogApi:
         is_demo: True if observations are demo data.
     """
 
-    catalogs: CatalogService
+    catalogs: service.CatalogService
     control: ControlStore
     is_demo: bool
 
@@ -77,7 +71,8 @@ class CatalogApi:
         return {
             "name": name,
             "tracks": [
-                cast("CatalogTrackDocument", to_track_document(status, track)) for track in page
+                cast("CatalogTrackDocument", service.to_track_document(status, track))
+                for track in page
             ],
             "returned_count": len(page),
             "total_count": len(tracks),
@@ -95,7 +90,7 @@ class CatalogApi:
             name, body.to_lines(), changes=body.to_changes(), dry_run=body.dry_run
         )
         # The documents of this package are those of `sametrack catalog` with the demo mark.
-        document = to_import_document(report) | {"is_demo_data": self.is_demo}
+        document = service.to_import_document(report) | {"is_demo_data": self.is_demo}
         return cast("CatalogImport", document)
 
     def remove(self, name: str) -> CatalogRemoved:
@@ -116,16 +111,16 @@ class CatalogApi:
         count = cancel_run(name, control=self.control, scans=scans)
         return {"name": name, "cancelled_count": count, "is_demo_data": self.is_demo}
 
-    def _status(self, name: str) -> CatalogStatus:
+    def _status(self, name: str) -> service.CatalogStatus:
         if catalogs.get(self.control, name) is None:
             raise NotFoundError(f"There is no catalogue {name!r}")
         return self.catalogs.status(name)
 
-    def _document(self, status: CatalogStatus) -> CatalogDocument:
+    def _document(self, status: service.CatalogStatus) -> CatalogDocument:
         name = status.catalog.name
         running = is_run_requested(self.control, name)
         document = {
-            **to_catalog_document(status),
+            **service.to_catalog_document(status),
             "is_running": running,
             "is_demo_data": self.is_demo,
         }

@@ -1,7 +1,7 @@
 """Chart songs compared with the platform, and manual links between songs and music ids.
 
 A manual link overrides the automatic rules and can be withdrawn. Blocks. Not here: HTTP,
-command-line output, the rules (`pipelines.charts.rules.song_links`).
+command-line output, the rules (`pipelines.charts.rules.platform_comparison`).
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import chart_platform
 from api.services.series import growth_document
-from pipelines.charts.link_songs import read_stored_chart, update_song_links
 from pipelines.charts.rules import platform_comparison
 from pipelines.charts.rules.platform_comparison import LEAD_METHOD
+from pipelines.charts.service import read_stored_chart, update_song_links
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts

@@ -16,7 +16,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from api.services.job_responses import JobSnapshot
+from api.services.job_document import JobSnapshot
 from warehouse.records.errors import CapacityExhaustedError, JobNotFoundError, SametrackError
 
 POLL_INTERVAL_S = 0.25

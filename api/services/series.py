@@ -1,6 +1,6 @@
 """Time series of a video, a track or an account.
 
-Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
+Blocks. Not here: HTTP, SQL (`warehouse/queries/charts.py`), what a point is
 (`pipelines/reads/series.py`).
 """
 
@@ -11,8 +11,8 @@ from api.schemas.extensions.exports import Series, SeriesPoint, TrackGrowth
 from pipelines.documents.videos import to_time
 from pipelines.reads import series
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.charts import read_account_series, read_track_series, read_video_series
 from warehouse.queries.results import read_latest_track
-from warehouse.queries.series import read_account_series, read_track_series, read_video_series
 from warehouse.records.videos import COUNTS
 
 

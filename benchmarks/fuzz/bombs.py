@@ -21,7 +21,7 @@ from pipelines.platform.http.robots import AGENT, parse_robots
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.pictures import shrink
 from pipelines.platform.profiles import load_profile
-from pipelines.scan.rules.titles import song_names
+from pipelines.scan.rules.search import song_names
 from tests.platform.shape_answers import PARSERS, SEEN_AT
 
 BODY = 4 * 1024 * 1024 - 64

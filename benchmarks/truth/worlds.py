@@ -28,8 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_ground_truth_videos
-from pipelines.documents.messages import RECALL_OF, TRUE_LABELS
-from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
+from pipelines.documents.messages import EXHAUSTED_REASONS, RECALL_OF, TRUE_LABELS
 from sandbox.server.switches import MODES
 from tests.deployment import Deployment, open_deployment
 from warehouse.queries.results import read_candidates, read_result_document

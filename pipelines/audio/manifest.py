@@ -6,12 +6,13 @@ Holds the two file formats and the loop over the rows. Not here: printing.
 import csv
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching.verify import MOST_REFERENCES, GroupVerdict, verify_group, warm_up
+from pipelines.audio.matching import judging, verify
 from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -58,7 +59,7 @@ class ManifestScore:
     """
 
     pair_id: str
-    verdict: GroupVerdict
+    verdict: verify.GroupVerdict
     cpu_ms: float
 
 
@@ -97,7 +98,7 @@ def read_manifest(path: Path) -> list[ManifestRow]:
 
 def crowded_count(rows: Sequence[ManifestRow]) -> int:
     """Return how many rows have more references than are compared."""
-    return sum(len(row.references) > MOST_REFERENCES for row in rows)
+    return sum(len(row.references) > verify.MOST_REFERENCES for row in rows)
 
 
 def measure_files(
@@ -105,7 +106,7 @@ def measure_files(
 ) -> dict[Path, SoundMeasurement]:
     """Measure each file once; `on_measured` is called with the number of files done so far."""
     futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
-    warm_up()  # while the decoder processes are busy
+    verify.warm_up()  # while the decoder processes are busy
     sounds: dict[Path, SoundMeasurement] = {}
     for path, future in futures.items():
         sounds[path] = future.result()
@@ -125,7 +126,7 @@ def verify_rows(
                 # Centred features are cached, so they are not timed with the pair.
                 assert len(sound.features.centred.chroma)
         started = time.process_time()
-        verdict = verify_group(references, [candidate], limits=limits)
+        verdict = verify.verify_group(references, [candidate], limits=limits)
         cpu_ms = 1000 * (time.process_time() - started)
         yield ManifestScore(pair_id=row.pair_id, verdict=verdict, cpu_ms=cpu_ms)
 
@@ -176,3 +177,59 @@ def _part(path: Path) -> Path:
 def _path(folder: Path, name: str) -> Path:
     """Return the absolute path of a name in the manifest; a URL stays as it is."""
     return Path(name) if is_url(name) else (folder / name).absolute()
+
+
+# Recompute stored evidence from stored features, so that users can check a verdict.
+#
+# Holds the second measurement and its difference from the first. Not here: judging
+# (`matching/judging.py`), reading the store.
+
+TOLERANCE = 1e-6
+
+
+def recompute(
+    reference: Features, candidate: Features, stored: PairEvidence, *, limits: MatchThresholds
+) -> PairEvidence | None:
+    """Judge the pair again the same way: unchanged, or with a variant undone.
+
+    Returns None if there is nothing to measure: the pair is not comparable, or no variant is
+    likely.
+    """
+    if stored.score is None:
+        return None
+    again: PairEvidence | None
+    if (stored.speed, stored.semitones) != (1.0, 0.0):
+        again = judging.judge_variant(reference, candidate, limits)
+    else:
+        # The evidence of unchanged sounds is of both rules, of windows that peaks suggest, or of
+        # an excerpt, which is shorter than the rules allow.
+        again = unchanged = judging.judge_unchanged(reference, candidate, limits)
+        is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
+        if is_excerpt or unchanged.verdict != stored.verdict:
+            stretches = verify.stretches_to_judge(reference, candidate, unchanged)
+            if is_excerpt:
+                again = judging.judge_excerpt(reference, candidate, limits, stretches)
+            else:
+                again = judging.judge_windows(reference, candidate, limits, stretches) or unchanged
+    return None if again is None else verify.with_likely_kind(reference, candidate, again, limits)
+
+
+def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
+    """Return the new values of fields that differ: by more than 1e-6, or at all if not numbers.
+
+    Evidence stored before observations existed has none, which is not a difference. What was
+    searched is no measurement and is not compared.
+    """
+    if again is None:
+        return {} if stored.score is None else {"score": None}
+    values = asdict(again)
+    differing = {}
+    for name, value in asdict(stored).items():
+        other = values[name]
+        if isinstance(value, float) and isinstance(other, float):
+            is_equal = abs(value - other) <= TOLERANCE
+        else:
+            is_equal = value == other
+        if name != "searched" and not is_equal and (name, value) != ("observation", None):
+            differing[name] = other
+    return differing

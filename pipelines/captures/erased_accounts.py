@@ -11,7 +11,7 @@ from pipelines.captures.capture import CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.sources.table import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.accounts import read_marks
+from warehouse.queries.videos import read_marks
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.search import SearchPage

@@ -45,8 +45,8 @@ from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.accounts import read_marks
 from warehouse.queries.committed_rows import read_committed_ids
+from warehouse.queries.videos import read_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now

@@ -8,14 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from warehouse.records.catalogs import (
-    MAX_PRIORITY,
-    MAX_TRACKS,
-    Catalog,
-    CatalogSettings,
-    CatalogTrack,
-    ImportedTrack,
-)
+from warehouse.records import catalogs
 from warehouse.records.errors import InputError, SametrackError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 
@@ -76,7 +69,7 @@ class DuplicateLine:
 class ImportOutcome:
     """The tracks of a source in order, with the number of their first line, and the rest."""
 
-    tracks: tuple[ImportedTrack, ...] = ()
+    tracks: tuple[catalogs.ImportedTrack, ...] = ()
     lines: tuple[int, ...] = ()
     duplicates: tuple[DuplicateLine, ...] = ()
     problems: tuple[ImportProblem, ...] = ()
@@ -86,7 +79,7 @@ def plan_import(
     lines: Iterable[ImportLine],
     *,
     identify: Callable[[str], str],
-    known: Iterable[ImportedTrack] = (),
+    known: Iterable[catalogs.ImportedTrack] = (),
 ) -> ImportOutcome:
     """Turn lines into tracks.
 
@@ -97,8 +90,8 @@ def plan_import(
             names one of them is to update it (`updated_track`).
     """
     known_keys = frozenset(track.key for track in known)
-    free = MAX_TRACKS - len(known_keys)
-    tracks: dict[str, tuple[ImportedTrack, int]] = {}  # with the number of the first line
+    free = catalogs.MAX_TRACKS - len(known_keys)
+    tracks: dict[str, tuple[catalogs.ImportedTrack, int]] = {}  # with the number of the first line
     duplicates: list[DuplicateLine] = []
     problems: list[ImportProblem] = []
     for line in lines:
@@ -113,7 +106,7 @@ def plan_import(
             duplicates.append(DuplicateLine(line=line.number, first_line=number, input=track.input))
         # Updates of known tracks are possible in a full catalogue.
         elif track.key not in known_keys and free <= 0:
-            message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
+            message = f"a catalogue has at most {catalogs.MAX_TRACKS:,} tracks"
             problems.append(_problem(line, track.input, "too_many_tracks", message))
         else:
             free -= track.key not in known_keys
@@ -126,7 +119,9 @@ def plan_import(
     )
 
 
-def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack | ImportProblem:
+def _to_track(
+    line: ImportLine, identify: Callable[[str], str]
+) -> catalogs.ImportedTrack | ImportProblem:
     """Return the track of a line, or why the line is not imported."""
     text = line.first_of(INPUT_COLUMNS)
     if text is None:
@@ -136,14 +131,15 @@ def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack
         return _problem(line, text, "rounded_number", message)
     priority = _read_priority(line.first_of(PRIORITY_COLUMNS))
     if priority is None:
-        message = f"the priority is no whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}"
+        most = catalogs.MAX_PRIORITY
+        message = f"the priority is no whole number from -{most} to {most}"
         return _problem(line, text, "bad_priority", message)
     try:
         key = identify(text)
     except InputError as error:
         return _problem(line, text, "not_a_track", str(error))
     names = (line.first_of(TITLE_COLUMNS), line.first_of(ARTIST_COLUMNS))
-    return ImportedTrack(
+    return catalogs.ImportedTrack(
         key=key,
         input=text,
         label=" - ".join(name for name in names if name) or None,
@@ -165,10 +161,10 @@ def _read_priority(text: str | None) -> int | None:
     if not re.fullmatch(r"[+-]?[0-9]{1,4}(\.0+)?", text):  # a spreadsheet may write 5 as 5.0
         return None
     value = int(float(text))
-    return value if abs(value) <= MAX_PRIORITY else None
+    return value if abs(value) <= catalogs.MAX_PRIORITY else None
 
 
-def _merge(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
+def _merge(first: catalogs.ImportedTrack, later: catalogs.ImportedTrack) -> catalogs.ImportedTrack:
     """Return the first track; the later line fills its empty columns, the higher priority wins."""
     later_columns = {name: value for name, value in later.columns.items() if value.strip()}
     first_columns = {name: value for name, value in first.columns.items() if value.strip()}
@@ -181,7 +177,9 @@ def _merge(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
     )
 
 
-def updated_track(known: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
+def updated_track(
+    known: catalogs.ImportedTrack, new: catalogs.ImportedTrack
+) -> catalogs.ImportedTrack:
     """Return a track of the catalogue as a new import updates it; columns left empty stay."""
     stated = {name: value for name, value in new.columns.items() if value.strip()}
     return replace(
@@ -224,7 +222,7 @@ class DaySpending:
 class SubmissionPlan:
     """The tracks to submit now, and why no more are due; `stop` is None if jobs are under way."""
 
-    tracks: tuple[CatalogTrack, ...] = ()
+    tracks: tuple[catalogs.CatalogTrack, ...] = ()
     stop: StopReason | None = None
 
 
@@ -233,7 +231,9 @@ def day_number(moment: datetime) -> int:
     return int(moment.timestamp() // _DAY_S)
 
 
-def state_of(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> TrackState:
+def state_of(
+    track: catalogs.CatalogTrack, settings: catalogs.CatalogSettings, now: datetime
+) -> TrackState:
     """Return the state of a track. A failure counts until a later scan succeeds."""
     if track.job_id is not None:
         return "running"
@@ -244,7 +244,7 @@ def state_of(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> T
     return "fresh" if now - track.result_at < timedelta(days=settings.fresh_days) else "stale"
 
 
-def is_due(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> bool:
+def is_due(track: catalogs.CatalogTrack, settings: catalogs.CatalogSettings, now: datetime) -> bool:
     """Whether a scan of the track is to be submitted."""
     state = state_of(track, settings, now)
     if state == "failed" and track.failed_at is not None:
@@ -253,11 +253,11 @@ def is_due(track: CatalogTrack, settings: CatalogSettings, now: datetime) -> boo
 
 
 def due_tracks(
-    tracks: Iterable[CatalogTrack], settings: CatalogSettings, now: datetime
-) -> list[CatalogTrack]:
+    tracks: Iterable[catalogs.CatalogTrack], settings: catalogs.CatalogSettings, now: datetime
+) -> list[catalogs.CatalogTrack]:
     """Return the due tracks: by priority, then those without a result, then the oldest result."""
 
-    def urgency(track: CatalogTrack) -> tuple[int, float, float, int]:
+    def urgency(track: catalogs.CatalogTrack) -> tuple[int, float, float, int]:
         age = 0.0 if track.result_at is None else track.result_at.timestamp()
         # Among tracks without a result, those that have failed come last.
         failure = 0.0 if track.failed_at is None else track.failed_at.timestamp()
@@ -267,8 +267,8 @@ def due_tracks(
 
 
 def next_submissions(
-    due: Sequence[CatalogTrack],
-    settings: CatalogSettings,
+    due: Sequence[catalogs.CatalogTrack],
+    settings: catalogs.CatalogSettings,
     *,
     running: int,
     at_once: int,
@@ -289,14 +289,14 @@ def next_submissions(
 
 
 def count_states(
-    tracks: Iterable[CatalogTrack], settings: CatalogSettings, now: datetime
+    tracks: Iterable[catalogs.CatalogTrack], settings: catalogs.CatalogSettings, now: datetime
 ) -> dict[TrackState, int]:
     """Return how many tracks are in each state, zeros included."""
     counts = Counter(state_of(track, settings, now) for track in tracks)
     return {state: counts[state] for state in TRACK_STATES}
 
 
-def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending:
+def ended_spending(tracks: Iterable[catalogs.CatalogTrack], now: datetime) -> DaySpending:
     """Return what ended scans have cost today, without the requests of running ones."""
     today = [track for track in tracks if track.charged_day == day_number(now)]
     return DaySpending(
@@ -305,7 +305,7 @@ def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending
     )
 
 
-def next_job_id(catalog: Catalog, track: CatalogTrack) -> str:
+def next_job_id(catalog: catalogs.Catalog, track: catalogs.CatalogTrack) -> str:
     """Return the id for the next job of a track.
 
     A catalogue that was removed and imported anew begins with new ids.
@@ -315,17 +315,19 @@ def next_job_id(catalog: Catalog, track: CatalogTrack) -> str:
     return _job_id(catalog, track, track.submission_count)
 
 
-def is_own_job(catalog: Catalog, track: CatalogTrack) -> bool:
+def is_own_job(catalog: catalogs.Catalog, track: catalogs.CatalogTrack) -> bool:
     """Whether the job of a track was created for it, and not joined or found stored."""
     return track.job_id == _job_id(catalog, track, track.submission_count - 1)
 
 
-def _job_id(catalog: Catalog, track: CatalogTrack, submission: int) -> str:
+def _job_id(catalog: catalogs.Catalog, track: catalogs.CatalogTrack, submission: int) -> str:
     name = f"{catalog.name} {catalog.created_at.timestamp()} {track.given.key}"
     return str(uuid5(NAMESPACE_URL, f"catalog {name} {submission}"))
 
 
-def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: bool) -> CatalogTrack:
+def submitted(
+    track: catalogs.CatalogTrack, job: Job, *, now: datetime, costs_a_scan: bool
+) -> catalogs.CatalogTrack:
     """Return the track with its job; only a job that scans is charged to the day's budget."""
     updated = replace(track, job_id=job.job_id, submission_count=track.submission_count + 1)
     if not costs_a_scan:
@@ -336,14 +338,16 @@ def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: boo
     return replace(updated, charged_scans=updated.charged_scans + 1)
 
 
-def refused(track: CatalogTrack, error: SametrackError, *, now: datetime) -> CatalogTrack:
+def refused(
+    track: catalogs.CatalogTrack, error: SametrackError, *, now: datetime
+) -> catalogs.CatalogTrack:
     """Return a track that no job was created for."""
     return replace(track, failed_at=now, error=error.to_document())
 
 
 def settled(
-    track: CatalogTrack, job: Job | None, *, now: datetime, is_charged: bool
-) -> CatalogTrack:
+    track: catalogs.CatalogTrack, job: Job | None, *, now: datetime, is_charged: bool
+) -> catalogs.CatalogTrack:
     """Return the track after its job, unchanged while the job is under way.
 
     A job that was cancelled, or that retention has deleted, leaves the track as it was before.
@@ -371,6 +375,6 @@ def settled(
     )
 
 
-def has_outcome(before: CatalogTrack, after: CatalogTrack) -> bool:
+def has_outcome(before: catalogs.CatalogTrack, after: catalogs.CatalogTrack) -> bool:
     """Whether the job that a track had before has left a result or an error."""
     return (before.result_at, before.failed_at) != (after.result_at, after.failed_at)

@@ -28,12 +28,8 @@ from pipelines.audio.index.reference_index import BRIEF, INDEX_VERSION, IndexFol
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.scan.marts import comparison_row
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries import catalogs
 from warehouse.queries.results import read_sounds
-from warehouse.queries.sound_matches import (
-    read_compared_pairs,
-    read_fetched_sounds,
-    read_reference_sounds,
-)
 from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -73,7 +69,7 @@ class CatalogReferenceSounds:
         }
         # A reference may belong to several tracks, such as two uploads of one recording.
         self._uses: dict[str, list[Row]] = defaultdict(list)
-        for row in read_reference_sounds(engine, self.music_ids):
+        for row in catalogs.read_reference_sounds(engine, self.music_ids):
             self._uses[row["reference_sha256"]].append(row)
         # One reference is compared with many sounds: do not read it from the lake each time.
         self._read_cached = lru_cache(maxsize=_CACHED_SOUNDS)(self._read)
@@ -218,11 +214,13 @@ class SoundMatches:
         # Sounds that the index has new references for.
         fetched = [
             row
-            for row in read_fetched_sounds(self._engine, tracks)
+            for row in catalogs.read_fetched_sounds(self._engine, tracks)
             if self._looked_up.get(row["sound_sha256"], 0) < size
         ]
         counts = MatchCounts()
-        compared = read_compared_pairs(self._engine, tracks, library_version=judging_version())
+        compared = catalogs.read_compared_pairs(
+            self._engine, tracks, library_version=judging_version()
+        )
         for first in range(0, len(fetched), _BATCH):
             batch = fetched[first : first + _BATCH]
             hashes = [row["sound_sha256"] for row in batch]

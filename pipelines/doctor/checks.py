@@ -19,15 +19,8 @@ import httpx2
 from pipelines.clock import MACHINE_CLOCK
 from pipelines.doctor.documents import CheckResult, CheckState
 from pipelines.open_stores import open_control_of, open_engine_of
+from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.phone import Claim, NotIdleError, Phone, advice, unavailable
-from pipelines.platform.mobileapp.screens import (
-    App,
-    Layout,
-    TreeError,
-    kind_of,
-    load_app,
-    parse_tree,
-)
 from pipelines.platform.providers import music_provider_name, uses_device
 from pipelines.platform.providers.mobileapp_guest import open_phone
 from pipelines.settings import Settings
@@ -256,9 +249,9 @@ class _DeviceChecks:
     """
 
     _phone: Phone
-    _app: App
+    _app: screens.App
     _version: str
-    _layout: Layout
+    _layout: screens.Layout
 
     def __init__(self, settings: Settings, *, may_open: bool, failure: CheckState) -> None:
         self._settings = settings
@@ -355,8 +348,10 @@ class _DeviceChecks:
             kind = "loading"
             for _attempt in range(_DUMPS):
                 try:
-                    kind = kind_of(parse_tree(await self._phone.dump()), self._layout)
-                except (NotIdleError, TreeError):
+                    kind = screens.kind_of(
+                        screens.parse_tree(await self._phone.dump()), self._layout
+                    )
+                except (NotIdleError, screens.TreeError):
                     kind = "other"  # something plays, which is no prompt
                 if kind not in _NOT_YET:
                     break
@@ -367,8 +362,8 @@ class _DeviceChecks:
             return "warn", *_NOT_YET[kind]
         return "ok", "the app starts, and asks a guest for nothing", None
 
-    def _configured_app(self) -> App | None:
-        app = load_app(self._settings.profile)
+    def _configured_app(self) -> screens.App | None:
+        app = screens.load_app(self._settings.profile)
         return None if app is None else app.with_package(self._settings.mobileapp_package)
 
 

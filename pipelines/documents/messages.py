@@ -6,7 +6,10 @@ Shared by command line, report and console. No numbers are computed here.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from warehouse.records.coverage import EstimateUnit
+from warehouse.records.errors import BudgetSpentError
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.sound_formats import CODEC_NAMES, FORMAT_NAMES
 
@@ -383,3 +386,321 @@ def short_evidence_summary(evidence: ReadOnlyDocument) -> str:
 
 def _format_number(value: float | None, digits: int = 2) -> str:
     return "?" if value is None else f"{value:.{digits}f}"
+
+
+# Why reading of a source stopped: every reason with its texts and what it means for coverage.
+#
+# The only declaration of them: the coverage report, the console and the reports take texts and
+# kinds from here. The names of upstream errors are reasons, too; other errors read as their names.
+
+type StopKind = Literal["end", "dry", "limit", "problem"]
+"""`end`: everything was read. `dry`: the list may go on, but a guest is shown nothing more of it.
+`limit`: the job, or its budget, asked for no more. `problem`: anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopReason(Message):
+    """Both texts of a stop reason, and its kind."""
+
+    kind: StopKind = "problem"
+
+
+STOPS: Mapping[str, StopReason] = {
+    # the song of the music service, if its audio cannot be compared
+    **{name: StopReason(reason.en, reason.zh) for name, reason in SOUND_REASONS.items()},
+    "completed": StopReason("everything requested was read", "所需内容已全部读取", "end"),
+    "exhausted": StopReason("the platform showed nothing more", "平台没有更多内容", "end"),
+    "no_new_items": StopReason("the next page had nothing new", "下一页没有新内容", "dry"),
+    "page_limit": StopReason("only first screens are read", "每个来源只读取首屏", "dry"),
+    "limit_reached": StopReason("the limit of the job was reached", "达到本次任务的上限", "limit"),
+    "candidate_limit": StopReason("the candidate pool was full", "候选池已满", "limit"),
+    "search_candidate_limit": StopReason(
+        "the target of all searches for the song was reached", "搜索结果总量已达目标", "limit"
+    ),
+    "search_page_limit": StopReason(
+        "the page limit of a search term was reached", "达到单个搜索词的页数上限", "limit"
+    ),
+    "account_profile_limit": StopReason(
+        "the profile limit was reached", "账号资料数量已达上限", "limit"
+    ),
+    "request_budget": StopReason("the request budget was used up", "请求预算已用完", "limit"),
+    "batch_target_reached": StopReason(
+        "the target of new videos was reached", "新作品数量已达本次目标", "limit"
+    ),
+    "cursor_stalled": StopReason("the cursor stalled", "翻页停滞", "dry"),
+    "empty_ambiguous": StopReason(
+        "the response was empty without a reason", "返回为空且未说明原因"
+    ),
+    "response_cut": StopReason("the response broke off before its end", "返回内容不完整，提前中断"),
+    "deadline": StopReason("there was no time left to read it", "时间不足，未能读取", "limit"),
+    "unavailable": StopReason("the platform no longer shows it", "平台已不再展示"),
+    "disagrees_with_videos": StopReason(
+        "it is another recording than the videos play", "与作品所用录音不一致，未作参考"
+    ),
+    "cancelled": StopReason("the job was cancelled", "任务已取消", "limit"),
+    "provider_unsupported": StopReason(
+        "the data source does not support more", "当前数据源不支持继续读取"
+    ),
+    "surface_off": StopReason("the profile patch switches it off", "配置补丁已停用该来源", "limit"),
+    "not_in_this_version": StopReason("this version does not support it", "当前版本暂不支持"),
+    "upstream_empty": StopReason("the platform returned an empty response", "平台返回空响应"),
+    "upstream_page_without_data": StopReason("the page contained no data", "页面不含数据"),
+    "upstream_verification": StopReason(
+        "the platform required verification, which is never bypassed", "平台要求验证，本工具不绕过"
+    ),
+    "upstream_login_required": StopReason("the platform required a login", "平台要求登录"),
+    "upstream_signature_demanded": StopReason(
+        "the platform asked for a signed request, which is never made",
+        "平台要求带签名的请求，本工具不生成签名",
+    ),
+    "upstream_forbidden": StopReason("the platform refused the request", "平台拒绝访问"),
+    "upstream_rate_limited": StopReason("the platform limited the request rate", "平台限流"),
+    "upstream_region_blocked": StopReason(
+        "the platform does not serve this region", "平台不向该地区提供内容"
+    ),
+    "upstream_substitution": StopReason(
+        "the platform returned a different item", "平台返回了其他内容"
+    ),
+    "upstream_structure_changed": StopReason("the page structure has changed", "页面结构已变化"),
+    "upstream_refused_lately": StopReason(
+        "the platform refused it lately, so it was not asked again", "平台近期一直拒绝，未再请求"
+    ),
+    "upstream_unreachable": StopReason("the platform was unreachable", "无法连接平台"),
+    "upstream_budget_spent": StopReason(
+        "the daily request budget was used up", "今日请求预算已用完", "limit"
+    ),
+    "audio_unavailable": StopReason("the audio could not be read", "无法读取音频"),
+    "mobile_device_unavailable": StopReason("the Android device is unavailable", "安卓设备不可用"),
+    "mobile_app_unreadable": StopReason(
+        "the app on the device could not be read", "无法读取设备上的应用"
+    ),
+}
+
+EXHAUSTED_REASONS = frozenset(name for name, stop in STOPS.items() if stop.kind in {"end", "dry"})
+"""Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
+account or a hashtag: deeper pages are never read."""
+
+
+stop_message = messages_of(STOPS, as_words=True)
+
+
+# Why a pair of sounds was judged so: every reason of a verdict with its texts.
+#
+# The only declaration of them: console, reports, plots and command line take the texts from here.
+
+_JUDGED: Mapping[str, Message] = {
+    "same_music_id": Message("it uses the music id of the track", "使用该曲目的音乐 ID"),
+    "verified_music_id": Message(
+        "it uses another music id that carries the recording", "使用另一个含该录音的音乐 ID"
+    ),
+    "no_music_id": Message("it names no music id", "未标明音乐 ID"),
+    "verify_audio_off": Message("audio verification was off", "未开启音频核验"),
+    "not_read": Message("its page was not read", "未读取其页面"),
+    "whole_rule_met": Message("the whole overlap meets the limits", "整体重叠满足阈值"),
+    "local_rule_met": Message("a segment meets the limits", "局部片段满足阈值"),
+    "distances_above_limits": Message("the distances are above the limits", "距离超过阈值"),
+    "score_below_threshold": Message("the score is below the threshold", "综合得分低于阈值"),
+    "tempo_drifts": Message("the tempo drifts apart", "速度逐渐偏离"),
+    "speed_variant": Message(
+        "the same recording at another speed, with changed pitch", "同一录音，变速且音高随之变化"
+    ),
+    "tempo_variant": Message("the same recording at another tempo", "同一录音，变速不变调"),
+    "pitch_variant": Message("the same recording at another pitch", "同一录音，变调不变速"),
+    "pitch_and_speed_variant": Message(
+        "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
+    ),
+    "common_part_too_short": Message(
+        "only a part of the compared window is common", "比对窗口中仅部分相同"
+    ),
+    "excerpt_variant": Message(
+        "2 to 5.5 s of the same recording, too short for a confirmation",
+        "同一录音的 2 至 5.5 秒，过短而不能确认",
+    ),
+    "looped_excerpt_variant": Message(
+        "2 to 5.5 s of the same recording, repeated", "同一录音的 2 至 5.5 秒，循环播放"
+    ),
+    "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
+    "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
+    "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
+    "silent_placeholder": Message("the video has no sound", "作品没有声音"),
+    "reference_altered_by_host": Message(
+        "the media host altered the file of the reference, so it cannot be compared",
+        "媒体服务器改动了参考音频文件，无法比对",
+    ),
+    "candidate_altered_by_host": Message(
+        "the media host altered the file, so it cannot be compared",
+        "媒体服务器改动了音频文件，无法比对",
+    ),
+    "tones_differ": Message(
+        "only voice or ambient sound matches, over different music",
+        "仅人声或环境声相同，音乐不同",
+    ),
+}
+
+_ROLES = {
+    "reference": Message("reference", "参考音频"),
+    "candidate": Message("candidate", "候选音频"),
+}
+_UNREAD: Mapping[str, Message] = {
+    f"{name}_{reason}": Message(f"{role.en}: {what.en}", f"{role.zh}：{what.zh}")
+    for name, role in _ROLES.items()
+    for reason, what in STOPS.items()
+    if what.kind == "problem" or reason == BudgetSpentError.type
+}
+REASONS: Mapping[str, Message] = {**_UNREAD, **_JUDGED}
+"""`reference_` and `candidate_` before a reason say which of both sounds could not be compared."""
+reason_message = messages_of({**STOPS, **REASONS}, as_words=True)
+"""The message of a verdict's reason; a candidate that was not compared has a stop reason."""
+
+
+# English and Chinese messages about the sources, estimates and random audit of a coverage report.
+#
+# Shared by command line, report and console. No numbers are computed here.
+
+METHODS: Mapping[str, Message] = {
+    "chao1": Message("Chao1", "Chao1"),
+    "ichao1": Message("iChao1", "iChao1"),
+    "chao2": Message("Chao2", "Chao2"),
+    "ichao2": Message("iChao2", "iChao2"),
+    "good_turing": Message("Good-Turing", "Good-Turing"),
+}
+ASSUMPTIONS: Mapping[str, Message] = {
+    "screens_show_any_music_id": Message(
+        "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
+        "readily as those of known ones.",
+        "假设：首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同。",
+    ),
+    "lists_of_known_ids_are_complete": Message(
+        "Assumption: first screens, hashtags and the search show videos of unknown music ids as "
+        "readily as those of known ones, whose lists were read to the end.",
+        "假设：首屏、话题与搜索展示未知音乐 ID 作品的可能性与已知的相同，"
+        "且已知 ID 的列表均已读完。",
+    ),
+}
+_NOT_COMPARED = Message("other music ids were not compared by audio", "未对其他音乐 ID 做音频比对")
+NOT_ESTIMATED: Mapping[str, Message] = {
+    "not_compared": _NOT_COMPARED,
+    "one_source": Message(
+        "fewer than two sources besides music lists", "音乐列表以外的来源不足两个"
+    ),
+    "too_few": Message(
+        "too few confirmed videos outside music lists", "音乐列表以外确认的作品过少"
+    ),
+    "no_overlap": Message("no music id was met twice", "没有音乐 ID 出现两次"),
+    "lists_not_read": Message(
+        "lists of confirmed music ids were not read to the end", "部分已确认音乐 ID 的列表未读完"
+    ),
+    "not_audited": Message(
+        "videos were left out, and no random audit says how many of them carry the recording",
+        "有作品未被列为候选，且没有抽查可说明其中有多少使用该录音",
+    ),
+    "sample_too_thin": Message(
+        "most videos outside music lists are of music ids met once",
+        "音乐列表以外的作品大多属于仅出现一次的音乐 ID",
+    ),
+}
+NOT_AUDITED: Mapping[str, Message] = {
+    "switched_off": Message("the audit is switched off", "抽查已关闭"),
+    "not_compared": _NOT_COMPARED,
+    "nothing_left": Message("every video that was seen is a candidate", "所见作品均已列为候选"),
+    "no_reference": Message("the track has no sound to compare with", "没有可用于比对的参考音频"),
+    "none_comparable": Message(
+        "none of the drawn videos could be compared", "抽到的作品均无法比对"
+    ),
+}
+AUDIT_VERDICTS: Mapping[str, Message] = {
+    "confirmed": Message("carries the recording", "含该录音"),
+    "variant": Message("carries it changed, or a few seconds of it", "含变速、变调或短片段版本"),
+    "rejected": Message("does not carry it", "不含该录音"),
+    "not_comparable": Message("cannot be compared", "无法比对"),
+    "unavailable": Message("not available", "不可访问"),
+    "not_read": Message("not read", "未读取"),
+}
+UNITS: Mapping[str, Message] = {
+    "music_id": Message("Music ids with the recording", "含该录音的音乐 ID"),
+    "video": Message("Videos with the recording", "含该录音的作品"),
+}
+
+
+def coverage_estimate_sentence(unit: EstimateUnit, estimate: ReadOnlyDocument) -> Message:
+    """Describe an estimate with its interval and method, or why there is none."""
+    what, observed = UNITS[unit], int(estimate["observed"])
+    if estimate["reason"] is not None:
+        why = NOT_ESTIMATED[str(estimate["reason"])]
+        return Message(
+            f"{what.en}: {observed:,} confirmed; how many a guest could reach cannot be "
+            f"estimated: {why.en}.",
+            f"{what.zh}：已确认 {observed:,} 个，访客可见总数无法估计：{why.zh}。",
+        )
+    lower, upper = estimate["interval_95"]
+    listed = int(estimate.get("listed", 0))
+    more_en = f", {listed:,} more listed under confirmed music ids" if listed else ""
+    more_zh = f", 已确认音乐 ID 的列表中另有 {listed:,} 个未比对" if listed else ""
+    method, point = METHODS[str(estimate["method"])], round(estimate["point"])
+    videos = int(estimate["sample_size"])
+    sources = int(estimate["source_count"])
+    return Message(
+        f"{what.en}: {observed:,} confirmed{more_en}; a guest could reach about {point:,}, 95 % "
+        f"interval {lower:,} to {upper:,} ({method.en}, from {counted(videos, 'video')} of "
+        f"{counted(sources, 'source')}).",
+        f"{what.zh}：已确认 {observed:,} 个{more_zh}，访客可见约 {point:,} 个，95% 区间 "
+        f"{lower:,} 至 {upper:,}（{method.zh}，依据 {sources:,} 个来源的 {videos:,} 个作品）。",
+    )
+
+
+def coverage_estimate_sentences(estimates: ReadOnlyDocument | None) -> list[Message]:
+    """Describe both estimates and what they assume; nothing for results of earlier versions."""
+    if not estimates:
+        return []
+    sentences = [
+        coverage_estimate_sentence("music_id", estimates["music_ids"]),
+        coverage_estimate_sentence("video", estimates["videos"]),
+    ]
+    named = [estimates["music_ids"]["assumption"], estimates["videos"]["assumption"]]
+    assumed = [str(name) for name in named if name is not None]
+    return [*sentences, *(ASSUMPTIONS[name] for name in assumed[-1:])]
+
+
+def audit_sentence(audit: ReadOnlyDocument) -> Message:
+    """Describe the random audit with its limit, or why there is none."""
+    pool = int(audit["pool"])
+    if audit["reason"] is not None:
+        why = NOT_AUDITED[str(audit["reason"])]
+        return Message(
+            f"Random audit: {counted(pool, 'video')} seen and not chosen as candidates; how "
+            f"many of them carry the recording is unknown: {why.en}.",
+            f"随机抽查：有 {pool:,} 个所见作品未列为候选，其中含该录音的数量未知：{why.zh}。",
+        )
+    share, most = float(audit["upper_bound_share"]), int(audit["upper_bound_count"])
+    drawn, compared, carriers = (int(audit[name]) for name in ("drawn", "compared", "found"))
+    confidence = round(100 * float(audit["confidence"]))
+    return Message(
+        f"Random audit: among {counted(pool, 'video')} seen and not chosen as candidates, "
+        f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording "
+        f"({confidence} % confidence, {drawn:,} drawn, {compared:,} compared, {carriers:,} found).",
+        f"随机抽查：{pool:,} 个未列为候选的所见作品中，可比对者至多 {100 * share:.1f} % "
+        f"（{most:,} 个）含该录音（置信度 {confidence}%，抽取 {drawn:,} 个，比对 "
+        f"{compared:,} 个，发现 {carriers:,} 个）。",
+    )
+
+
+def audit_sentences(audit: ReadOnlyDocument | None) -> list[Message]:
+    """Describe the random audit; nothing for results of earlier versions and discoveries."""
+    return [audit_sentence(audit)] if audit else []
+
+
+def source_sentence(source: ReadOnlyDocument) -> Message:
+    """Describe one source of the coverage report: what was read, and why reading stopped."""
+    surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
+    items, new = source["items"], source["new_items"]
+    requests, pages = source["requests"], source["pages"]
+    foreign = source.get("foreign_rows") or 0
+    others = f", {foreign:,} of another account, hashtag or music id" if foreign else ""
+    others_zh = f"，{foreign:,} 项属于其他账号、话题或音乐 ID" if foreign else ""
+    return Message(
+        f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
+        f"them new{others}, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
+        f"stopped because {stop.en}.",
+        f"{surface.zh}：请求 {requests:,} 次，读取 {pages:,} 页，共 {items:,} 项，"
+        f"其中新增 {new:,} 项{others_zh}；停止原因：{stop.zh}。",
+    )

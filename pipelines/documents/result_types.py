@@ -4,7 +4,6 @@ from typing import Annotated, Literal, NotRequired, final
 
 from pydantic import Field
 
-from pipelines.documents import video_types
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from warehouse.records.coverage import (
     AuditVerdict,
@@ -13,8 +12,276 @@ from warehouse.records.coverage import (
     NotAudited,
     NotEstimated,
 )
-from warehouse.records.evidence import VariantKind
-from warehouse.records.videos import FollowerCountSource
+from warehouse.records.evidence import (
+    ReferenceKind,
+    ReferenceSource,
+    RejectionLabel,
+    Segment,
+    VariantKind,
+    Verdict,
+)
+from warehouse.records.times import CreatedAtSource
+from warehouse.records.videos import HOT_SCORE_FORMULA, FollowerCountSource, MediaType
+
+# Types of the video record, of the evidence of a pair, and of what a ranking adds.
+
+LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
+
+
+Range = Annotated[list[float], Field(min_length=2, max_length=2)]
+"""Smallest and largest value."""
+
+
+class ImageUrls(ClosedDocument):
+    """Public URLs of one image."""
+
+    url_list: list[str]
+
+
+class AuthorDocument(ClosedDocument):
+    """The author as shown with a video."""
+
+    sec_uid: str
+    uid: str | None
+    unique_id: str | None
+    nickname: str | None
+    avatar_thumb: ImageUrls
+
+
+class SoundOriginDocument(ClosedDocument):
+    """The video that an original sound was born with."""
+
+    aweme_id: Id
+    source: Annotated[
+        CreatedAtSource,
+        Field(description="stated by the platform, or concluded from the times in the ids"),
+    ]
+    offset_s: Annotated[
+        int | None, Field(description="birth of the sound minus that of the video, in seconds")
+    ]
+
+
+class MusicDocument(ClosedDocument):
+    """The music as shown with a video.
+
+    Results of earlier versions have neither `created_at` nor `born_with`.
+    """
+
+    id_str: Id
+    mid: Id
+    title: str | None
+    author: str | None
+    duration: Annotated[int | None, Field(description="seconds")]
+    is_original_sound: bool | None
+    created_at: NotRequired[
+        Annotated[
+            Timestamp | None, Field(description="time in the music id; null if not plausible")
+        ]
+    ]
+    created_at_source: NotRequired[CreatedAtSource | None]
+    born_with: NotRequired[SoundOriginDocument | None]
+
+
+class TrackDocument(MusicDocument):
+    """The requested track."""
+
+    owner_nickname: str | None
+    cover: ImageUrls
+    observed_at: Timestamp
+
+
+class VideoMedia(ClosedDocument):
+    """Duration in milliseconds, size in pixels, cover."""
+
+    duration: Annotated[int | None, Field(description="milliseconds")]
+    width: int | None
+    height: int | None
+    cover: ImageUrls
+
+
+class HashtagDocument(ClosedDocument):
+    """A hashtag of a video."""
+
+    ch_id: str
+    name: str
+
+
+class StatisticsDocument(ClosedDocument):
+    """The four engagement counts."""
+
+    digg_count: OptionalCount
+    comment_count: OptionalCount
+    collect_count: OptionalCount
+    share_count: OptionalCount
+
+
+class VideoDocument(ClosedDocument):
+    """One observation of a video."""
+
+    aweme_id: Id
+    desc: str | None
+    create_time: Annotated[int | None, Field(description="unix seconds")]
+    created_at: NotRequired[
+        Annotated[
+            Timestamp | None,
+            Field(
+                description="publication as the platform states it, else the time in the video's id"
+            ),
+        ]
+    ]
+    created_at_source: NotRequired[CreatedAtSource | None]
+    created_at_difference_s: NotRequired[
+        Annotated[
+            int | None,
+            Field(description="stated time minus the id's, if they differ by more than a day"),
+        ]
+    ]
+    share_url: str | None
+    media_type: Annotated[MediaType | None, Field(description="null: not shown")]
+    is_top: Annotated[bool | None, Field(description="pinned by its author; null: not shown")]
+    author: AuthorDocument | None
+    music: MusicDocument | None
+    video: VideoMedia
+    images_count: int | None
+    hashtags: Annotated[
+        list[HashtagDocument] | None,
+        Field(description="null: not shown where it was read; empty: it has none"),
+    ]
+    statistics: StatisticsDocument
+    statistics_complete: bool
+    statistics_source: Annotated[
+        str | None,
+        Field(
+            description="where the counts come from: public_video_detail_page, list, search, app, "
+            "file or mock; null if none is known. Results of earlier versions name the surface"
+        ),
+    ]
+    observed_at: Timestamp
+    first_observed_at: Timestamp
+
+
+class SearchedDocument(ClosedDocument):
+    """Edits that a comparison looked for: smallest and largest of each. 1 and 0 are unchanged."""
+
+    speed: Annotated[Range, Field(description="tempo and pitch")]
+    tempo: Annotated[Range, Field(description="pitch unchanged")]
+    semitones: Annotated[Range, Field(description="tempo unchanged")]
+    tempo_with_pitch: Annotated[
+        Range, Field(description="tempos searched with any of these shifts")
+    ]
+    min_overlap_s: Annotated[float, Field(description="shortest common stretch that counts")]
+    reference_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
+    candidate_s: Annotated[float, Field(description="seconds used, from the start of the sound")]
+    min_excerpt_s: NotRequired[
+        Annotated[
+            float | None, Field(description="the same for an excerpt; null: none was searched")
+        ]
+    ]
+
+
+class EvidenceDocument(ClosedDocument):
+    """One compared pair. Lower distances and higher scores are better."""
+
+    comparison_id: str
+    reference_kind: Annotated[
+        ReferenceKind,
+        Field(description="what the candidate was compared with: a video, or a song's own audio"),
+    ]
+    reference_aweme_id: Annotated[Id | None, Field(description="null unless it is a video")]
+    reference_service_track_id: Annotated[
+        Id | None, Field(description="the song of the music service; null if it is a video")
+    ]
+    candidate_aweme_id: Id
+    reference_music_id: Id
+    candidate_music_id: Id
+    verdict: Verdict
+    reason: str
+    segment: Segment | None
+    chroma_distance: float | None
+    mfcc_distance: float | None
+    overlap_s: float | None
+    reference_start_s: float | None
+    candidate_start_s: float | None
+    peak_agreement: float | None
+    score: float | None
+    speed: float | None
+    semitones: float | None
+    observation: NotRequired[
+        Annotated[
+            RejectionLabel | None,
+            Field(description="likely nature of a rejected pair; never a confirmation"),
+        ]
+    ]
+    searched: NotRequired[
+        Annotated[
+            SearchedDocument | None,
+            Field(
+                description="what was looked for; a rejection says nothing about anything beyond. "
+                "null: not compared, or not recorded"
+            ),
+        ]
+    ]
+    limits: dict[str, float]
+    algorithm: str
+    feature_version: str
+    library_version: str
+    reference_source: NotRequired[
+        Annotated[
+            ReferenceSource,
+            Field(description="music_service: the reference is a song's own audio"),
+        ]
+    ]
+
+
+class LinkedVideo(VideoDocument):
+    """A confirmed video with its link to the track, as a result stores it."""
+
+    link_type: LinkType
+    source_music_id: Id
+    source_channel_zh: str
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: NotRequired[Annotated[EvidenceDocument, Field(description="only for links by audio")]]
+
+
+class RankedVideo(LinkedVideo):
+    """A confirmed video with its rank in the requested order."""
+
+    rank: Annotated[int, Field(ge=1)]
+    hot_score: Annotated[int | None, Field(description=f"{HOT_SCORE_FORMULA}; null: unknown")]
+    is_viral: bool
+
+
+class ShiftedVideo(VideoDocument):
+    """A video with the recording changed, or a few seconds of it, as a result stores it."""
+
+    variant_kind: VariantKind
+    speed: Annotated[float, Field(description="tempo relative to the track")]
+    semitones: Annotated[float, Field(description="pitch shift relative to the track")]
+    source_music_id: Id
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: EvidenceDocument
+
+
+class VariantVideo(ShiftedVideo):
+    """A video with the recording changed, or a few seconds of it, ranked like the main list."""
+
+    rank: Annotated[int, Field(ge=1)]
+    hot_score: int | None
+    is_viral: bool
+
+
+class VideoPreview(ClosedDocument):
+    """A short record of an account's video."""
+
+    aweme_id: Id
+    desc: str | None
+    create_time: int | None
+    share_url: str | None
+    link_type: LinkType
+    statistics: StatisticsDocument
+
 
 Source = Literal["music", "search", "accounts"]
 """The sources of a scan: music lists and their expansion, the guest search, account profiles."""
@@ -47,8 +314,8 @@ class AccountEntry(ClosedDocument):
     linked_collect_count: OptionalCount
     linked_share_count: OptionalCount
     linked_statistics_complete: bool
-    top_video: video_types.VideoPreview
-    video_previews: list[video_types.VideoPreview]
+    top_video: VideoPreview
+    video_previews: list[VideoPreview]
 
 
 class AccountSummary(ClosedDocument):
@@ -82,7 +349,7 @@ class SearchPagination(ClosedDocument):
     requests_used: Count
 
 
-class FoundVideo(video_types.VideoDocument):
+class FoundVideo(VideoDocument):
     """A search result with the reason why it belongs to the song, as a result stores it."""
 
     hot_score: int | None
@@ -131,13 +398,13 @@ class VariantCounts(ClosedDocument):
 class StoredVariants(VariantCounts):
     """Variants as a result stores them, in any order."""
 
-    aweme_list: list[video_types.ShiftedVideo]
+    aweme_list: list[ShiftedVideo]
 
 
 class Variants(VariantCounts):
     """Videos with the recording changed, or a few seconds of it, as a separate result."""
 
-    aweme_list: list[video_types.VariantVideo]
+    aweme_list: list[VariantVideo]
 
 
 class SourceCoverageDocument(ClosedDocument):
@@ -326,7 +593,7 @@ class ResultFacts(ClosedDocument):
 
     music_id: Id | None
     keyword: str | None
-    music: video_types.TrackDocument | None
+    music: TrackDocument | None
     candidate_pool_size: Count
     confirmed_count: Count
     unique_account_count: Count
@@ -345,7 +612,7 @@ class ResultFacts(ClosedDocument):
 class StoredResult(ResultFacts):
     """The stored result of a scan: every confirmed video, unranked."""
 
-    ranked: list[video_types.LinkedVideo]
+    ranked: list[LinkedVideo]
     search_related: StoredSearch
     variants: StoredVariants
     parameters: dict[str, object]
@@ -357,15 +624,15 @@ class StoredResult(ResultFacts):
 class ScanPreview(ClosedDocument):
     """What a running scan has confirmed so far: its first videos in the order of the job."""
 
-    music: video_types.TrackDocument | None
-    ranked: list[video_types.LinkedVideo]
+    music: TrackDocument | None
+    ranked: list[LinkedVideo]
     confirmed_count: Count
 
 
 class HotVideos(ResultFacts):
     """The ranking of a track. Never a full enumeration of the platform."""
 
-    aweme_list: list[video_types.RankedVideo]
+    aweme_list: list[RankedVideo]
     returned_count: Count
     requested_count: Count
     count_satisfied: bool
@@ -375,7 +642,7 @@ class HotVideos(ResultFacts):
     mobile_emulator_used: bool
 
 
-class DiscoveredVideo(video_types.RankedVideo):
+class DiscoveredVideo(RankedVideo):
     """A verified match of a discovery with its association type."""
 
     association_type: AssociationType
@@ -405,7 +672,7 @@ class DiscoveryCandidate(ClosedDocument):
         ),
     ]
     reason: str | None
-    evidence: video_types.EvidenceDocument | None
+    evidence: EvidenceDocument | None
     association_type: AssociationType | None
 
 
@@ -414,7 +681,7 @@ class Discovery(ClosedDocument):
 
     kind: Literal["discovery"]
     music_id: Id
-    music: video_types.TrackDocument
+    music: TrackDocument
     aweme_list: list[DiscoveredVideo]
     candidates: list[DiscoveryCandidate]
     reference_works: list[Id]

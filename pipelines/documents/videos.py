@@ -8,12 +8,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import overload
 
-from pipelines.documents import video_types
+from pipelines.documents import result_types
 from warehouse.records.evidence import Comparison, SearchedRange, variant_kind
 from warehouse.records.times import Birth, SoundOrigin
 from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
 
-SOURCE_CHANNEL_ZH: dict[video_types.LinkType, str] = {
+SOURCE_CHANNEL_ZH: dict[result_types.LinkType, str] = {
     "exact_music_id": "输入音乐链（同一音乐 ID）",
     "audio_fingerprint_match": "关联音乐链（作品音频核验通过）",
     "verified_music_id_graph": "关联音乐链（音乐 ID 已核验）",
@@ -33,7 +33,7 @@ def to_time(moment: datetime | None) -> str | None:
 
 def to_video_document(
     video: Video, *, first_observed_at: datetime | None = None
-) -> video_types.VideoDocument:
+) -> result_types.VideoDocument:
     """Build the video record of the interface, without the fields of a ranking.
 
     Without `first_observed_at`, this observation is the first.
@@ -66,12 +66,12 @@ def to_video_document(
 def to_ranked_document(
     video: Video,
     *,
-    link_type: video_types.LinkType,
+    link_type: result_types.LinkType,
     source_music_id: str,
     source_music_url: str | None = None,
     comparison: Comparison | None = None,
     first_observed_at: datetime | None = None,
-) -> video_types.LinkedVideo:
+) -> result_types.LinkedVideo:
     """Build an entry of `StoredResult.ranked`: a confirmed video with its link to the track.
 
     `view_result` adds `rank`, `hot_score` and `is_viral`, which depend on the request.
@@ -83,7 +83,7 @@ def to_ranked_document(
     """
     if (comparison is None) != (link_type == "exact_music_id"):
         raise ValueError(f"link_type {link_type} of {video.aweme_id} and its evidence disagree")
-    document: video_types.LinkedVideo = {
+    document: result_types.LinkedVideo = {
         **to_video_document(video, first_observed_at=first_observed_at),  # type: ignore[typeddict-item]  # a video has no evidence
         "link_type": link_type,
         "source_music_id": source_music_id,
@@ -102,7 +102,7 @@ def to_variant_document(
     comparison: Comparison,
     source_music_id: str,
     source_music_url: str | None = None,
-) -> video_types.ShiftedVideo:
+) -> result_types.ShiftedVideo:
     """Build an entry of `variants.aweme_list`: the recording changed, or a few seconds of it."""
     pair = comparison.pair
     assert pair.speed is not None, "a variant was compared at some speed"
@@ -119,7 +119,7 @@ def to_variant_document(
     }
 
 
-def to_evidence_document(comparison: Comparison) -> video_types.EvidenceDocument:
+def to_evidence_document(comparison: Comparison) -> result_types.EvidenceDocument:
     """Build the evidence of one compared pair with the limits it was judged by.
 
     `peak_agreement` is included because it explains the score.
@@ -155,7 +155,7 @@ def to_evidence_document(comparison: Comparison) -> video_types.EvidenceDocument
     }
 
 
-def _searched_document(searched: SearchedRange | None) -> video_types.SearchedDocument | None:
+def _searched_document(searched: SearchedRange | None) -> result_types.SearchedDocument | None:
     if searched is None:
         return None
     return {
@@ -172,7 +172,7 @@ def _searched_document(searched: SearchedRange | None) -> video_types.SearchedDo
 
 def to_track_document(
     track: Track, *, origin: SoundOrigin | None = None
-) -> video_types.TrackDocument:
+) -> result_types.TrackDocument:
     """Build the `music` of a result: the requested track as last observed.
 
     `origin` is the video that an original sound was born with.
@@ -193,12 +193,12 @@ def to_track_document(
     }
 
 
-def to_statistics(document: video_types.VideoDocument) -> Statistics:
+def to_statistics(document: result_types.VideoDocument) -> Statistics:
     """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
 
 
-def _author_document(author: Author | None) -> video_types.AuthorDocument | None:
+def _author_document(author: Author | None) -> result_types.AuthorDocument | None:
     if author is None:
         return None
     return {
@@ -210,7 +210,7 @@ def _author_document(author: Author | None) -> video_types.AuthorDocument | None
     }
 
 
-def _music_document(video: Video) -> video_types.MusicDocument | None:
+def _music_document(video: Video) -> result_types.MusicDocument | None:
     music, birth = video.music, video.music_birth
     if music is None:
         return None
@@ -231,13 +231,13 @@ def _birth_time(birth: Birth | None) -> str | None:
     return None if birth is None else to_time(birth.at)
 
 
-def _origin_document(origin: SoundOrigin | None) -> video_types.SoundOriginDocument | None:
+def _origin_document(origin: SoundOrigin | None) -> result_types.SoundOriginDocument | None:
     if origin is None:
         return None
     return {"aweme_id": origin.aweme_id, "source": origin.source, "offset_s": origin.offset_s}
 
 
-def _picture_document(video: Video) -> video_types.VideoMedia:
+def _picture_document(video: Video) -> result_types.VideoMedia:
     return {
         "duration": video.duration_ms,
         "width": video.width,
@@ -246,12 +246,12 @@ def _picture_document(video: Video) -> video_types.VideoMedia:
     }
 
 
-def _addresses(url: str | None) -> video_types.ImageUrls:
+def _addresses(url: str | None) -> result_types.ImageUrls:
     """Wrap an address in a list as the platform does; clients read the first element."""
     return {"url_list": [url] if url else []}
 
 
-def _statistics_document(statistics: Statistics) -> video_types.StatisticsDocument:
+def _statistics_document(statistics: Statistics) -> result_types.StatisticsDocument:
     return {
         "digg_count": statistics.digg_count,
         "comment_count": statistics.comment_count,

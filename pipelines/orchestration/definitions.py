@@ -13,8 +13,7 @@ from pipelines.orchestration.assets.automation import automation_rules, follow_t
 from pipelines.orchestration.assets.health import surface_health
 from pipelines.orchestration.assets.reports import REPORTS, database
 from pipelines.orchestration.assets.tables import described, lake_tables
-from pipelines.orchestration.checks.confirmed import confirmed_set
-from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.checks import TABLE_CHECKS, confirmed_set
 from pipelines.orchestration.failures import run_log
 from pipelines.orchestration.runs.launched_job import read_graph
 from pipelines.orchestration.runs.run_session import scan_of_run

@@ -25,7 +25,7 @@ from pipelines.orchestration.assets import scan_steps
 from pipelines.orchestration.assets.decorators import SCAN_GROUPS, RunMetadata
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
 from pipelines.orchestration.assets.reports import DATABASE
-from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.checks import TABLE_CHECKS
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource
 from pipelines.parameters.scan import ScanParameters, check_limits, scan_parameters

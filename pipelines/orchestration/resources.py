@@ -10,7 +10,7 @@ from dagster import DagsterInstance, InitResourceContext, resource
 
 from pipelines.catalog.open_service import open_catalog_service, request_catalog_run
 from pipelines.catalog.service import CatalogStatus
-from pipelines.charts.open_service import ChartService, open_chart_service
+from pipelines.charts.service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.open_stores import open_chosen_home, open_engine_of

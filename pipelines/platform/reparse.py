@@ -13,8 +13,12 @@ from http import HTTPStatus
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
-from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
-from pipelines.platform.mobileapp.screens import load_app
+from pipelines.platform.mobileapp.screens import (
+    load_app,
+    parse_app_page,
+    parse_app_track,
+    parse_app_video,
+)
 from pipelines.platform.parsers.lists import parse_detail_body, parse_slides_info
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.refusals import explain, refuse_answer

@@ -5,10 +5,8 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import cast
 
-from pipelines.documents import result_types
-from pipelines.documents.coverage_messages import audit_sentence, coverage_estimate_sentence
-from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
-from pipelines.documents.video_types import LinkedVideo, TrackDocument
+from pipelines.documents import messages, result_types
+from pipelines.documents.result_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
     to_ranked_document,
     to_time,
@@ -16,6 +14,7 @@ from pipelines.documents.videos import (
     to_variant_document,
 )
 from pipelines.scan import marts
+from pipelines.scan.collect import is_search_wanted, search_related, search_summary
 from pipelines.scan.confirm import AUDIT_SURFACE
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules import coverage
@@ -23,15 +22,14 @@ from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genui
 from pipelines.scan.rules.coverage import CONFIDENCE, left_out
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.search import is_search_wanted, search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import CoverageEstimate, RandomAudit, merge_coverage
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.videos import track_origin
-from warehouse.tables.marts.steps import STEP_MARTS
+from warehouse.tables.marts import STEP_MARTS
 
-CLEAN_ENDS = EXHAUSTED_REASONS | {AudioUnavailableError.type}
+CLEAN_ENDS = messages.EXHAUSTED_REASONS | {AudioUnavailableError.type}
 """Stop reasons after which a feed may have ended. A sound that is not available is no refusal: its
 video is not comparable, and another scan would not get it either."""
 SEPARATE_SURFACES = frozenset(
@@ -214,7 +212,7 @@ def _audit_part(audit: RandomAudit | None) -> result_types.AuditPart:
         ],
         "note": "",
     }
-    return {"audit": {**document, "note": audit_sentence(document).en}}
+    return {"audit": {**document, "note": messages.audit_sentence(document).en}}
 
 
 def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:
@@ -224,7 +222,7 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
     # coverage report without its music id, so it counts for the track's own.
     unread_lists = set(state.verified) - state.screened
     if any(
-        entry.surface == MUSIC_LIST and entry.stop_reason not in EXHAUSTED_REASONS
+        entry.surface == MUSIC_LIST and entry.stop_reason not in messages.EXHAUSTED_REASONS
         for entry in state.coverage_report
     ):
         unread_lists.add(session.music_id)
@@ -262,7 +260,7 @@ def _estimate_document(entry: CoverageEstimate) -> result_types.CoverageEstimate
         "reason": entry.reason,
         "note": "",
     }
-    return {**document, "note": coverage_estimate_sentence(entry.unit, document).en}
+    return {**document, "note": messages.coverage_estimate_sentence(entry.unit, document).en}
 
 
 def exhausted_sources(session: ScanRun) -> dict[result_types.Source, bool]:
@@ -287,7 +285,9 @@ def exhausted_sources(session: ScanRun) -> dict[result_types.Source, bool]:
         ended["music"] = has_free_places and is_clean and is_complete
         ended["accounts"] = state.profiles_end == "completed"
     if state.search is not None:
-        ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in state.search.terms)
+        ended["search"] = all(
+            term.stop_reason in messages.EXHAUSTED_REASONS for term in state.search.terms
+        )
     elif is_search_wanted(session) and not session.parameters.search_candidate_limit:
         ended["search"] = False
     return ended

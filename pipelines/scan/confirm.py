@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipelines.scan import collect, verify_audio
-from pipelines.scan.excerpts import finish_cutting
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.coverage import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
+from pipelines.scan.verify_audio import finish_cutting
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.evidence import Comparison

@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 
 from pipelines.documents import result_types
-from pipelines.documents.video_types import LinkedVideo, VideoPreview
+from pipelines.documents.result_types import LinkedVideo, VideoPreview
 from pipelines.parameters.scan import ScanParameters, SortBy
 from pipelines.scan.collect import wanted_profiles
 from pipelines.scan.rules.candidate_pool import Sighting

@@ -24,16 +24,10 @@ from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import discovery_parameters
 from pipelines.scan.rules.remaining_time import remaining_time
-from pipelines.scan.rules.titles import title_to_match
+from pipelines.scan.rules.search import title_to_match
 from pipelines.scan.runtime import Runtime
+from pipelines.scan.state import scan_state
 from pipelines.scan.state.preview import PreviewWriter, preview_document
-from pipelines.scan.state.scan_state import (
-    CHECKPOINTS,
-    ScanState,
-    SoundWorkspace,
-    checkpoint_row,
-    resume_scan,
-)
 from warehouse.control import jobs, scan_journal
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
@@ -115,7 +109,7 @@ class ScanRun:
         job: Job,
         *,
         music_id: str,
-        begin_with: ScanState | None = None,
+        begin_with: scan_state.ScanState | None = None,
         clock: Callable[[], datetime] = observed_now,
     ) -> None:
         """Prepare the run; entering it opens the captures.
@@ -131,8 +125,8 @@ class ScanRun:
         self.parameters: ScanParameters = (
             self.discovery.to_scan_parameters() if is_discovery else scan_parameters(job.parameters)
         )
-        self.state = ScanState() if begin_with is None else begin_with
-        self.sounds = SoundWorkspace()
+        self.state = scan_state.ScanState() if begin_with is None else begin_with
+        self.sounds = scan_state.SoundWorkspace()
         self.result: StoredResult | None = None
         self.on_canceling: Callable[[], object] = lambda: None  # called before it ends as cancelled
         self.progress = job.progress
@@ -158,7 +152,7 @@ class ScanRun:
     def __enter__(self) -> Self:
         # Begin with the state of the last checkpoint, if an earlier run stored one.
         job = self.job
-        resumed = resume_scan(self.runtime, job, fresh=self.state)
+        resumed = scan_state.resume_scan(self.runtime, job, fresh=self.state)
         self.state = resumed.state
         self.stopwatch.add_earlier(self.state.timings)
         self.progress = replace(
@@ -216,7 +210,7 @@ class ScanRun:
         # Rows keep the number they were written with: if this checkpoint is never stored, the next
         # run reads the journal from the one before.
         self.journal.advance(self.state.checkpoint)
-        row = checkpoint_row(
+        row = scan_state.checkpoint_row(
             self.job, self.state, stage=self.progress.stage, round_number=round_number
         )
         earlier = tuple(self._appends)
@@ -226,7 +220,7 @@ class ScanRun:
             # scan waits for its appends.
             for append in earlier:
                 append.result()
-            self.runtime.lake.append(CHECKPOINTS, [row], job_id=self.job.job_id)
+            self.runtime.lake.append(scan_state.CHECKPOINTS, [row], job_id=self.job.job_id)
 
         self._appends.append(self._writer.submit(store))
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from pipelines.documents.result_types import StoredResult
-from pipelines.documents.video_types import LinkedVideo
+from pipelines.documents.result_types import LinkedVideo, StoredResult
 from pipelines.documents.videos import to_statistics
 from pipelines.scan.rules.results import rank_documents
 from warehouse.records.times import to_utc_text

@@ -22,8 +22,8 @@ from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
 from pipelines.watchlists import changes
+from pipelines.watchlists.digest import build_notifier
 from pipelines.watchlists.run import WatchlistRunner
-from pipelines.watchlists.webhook import build_notifier
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import open_home

@@ -17,9 +17,8 @@ from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists import changes
 from pipelines.watchlists.changes import find_changes
-from pipelines.watchlists.digest import DigestEntry, build_digest, write_digest
+from pipelines.watchlists.digest import DigestEntry, Notify, build_digest, write_digest
 from pipelines.watchlists.schedule import find_due_run
-from pipelines.watchlists.webhook import Notify
 from warehouse.control import ControlStore, jobs, watchlists
 from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, Origin

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.mcp.coverage import TOOL_COVERAGE_NOTE, coverage_of, shorten_result
+from api.mcp.tools import TOOL_COVERAGE_NOTE, coverage_of, shorten_result
 
 
 def test_coverage_is_taken_from_the_data_and_is_never_called_complete() -> None:

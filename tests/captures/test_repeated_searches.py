@@ -10,8 +10,8 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.collect import walk_search
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.search import walk_search
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.search import SearchPage, SearchPosition

@@ -16,7 +16,7 @@ from tests.catalog.test_catalog_reference_sounds import AFTER, BEFORE, TRACKS
 from tests.data.audio.synthesis import RATE, track
 from tests.warehouse.analysis.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.sound_matches import read_catalog_matches, read_known_matches
+from warehouse.queries.catalogs import read_catalog_matches, read_known_matches
 from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.evidence import MatchThresholds
 

@@ -19,9 +19,9 @@ import pytest
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts import backfill
 from pipelines.charts.backfill import CONCURRENT_READS, MAX_CONSECUTIVE_REFUSALS, Backfill
-from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import read_span
+from pipelines.charts.service import ChartService, open_chart_service
 from pipelines.settings import Settings
 from tests.children import child
 from tests.deployment import PATIENCE_S, Deployment, open_deployment
@@ -46,7 +46,7 @@ KILLED = f"""
 import sys
 import pipelines.captures.sharing as sharing
 import pipelines.charts.backfill as backfill
-from pipelines.charts.open_service import open_chart_service
+from pipelines.charts.service import open_chart_service
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life

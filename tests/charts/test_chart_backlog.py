@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import select
 
-from api.services.reads.chart_backlog import (
+from api.services.reads.chart import (
     MAX_ATTEMPTS,
     POLL_INTERVAL_S,
     RETRY_DELAY_S,

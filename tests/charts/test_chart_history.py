@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.chart import ChartHistoryReader, ChartHistoryResult
-from api.services.reads.chart_backlog import ChartBacklog
+from api.services.reads.chart import ChartBacklog, ChartHistoryReader, ChartHistoryResult
 from api.services.reads.deadline import Deadline
 from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
@@ -295,7 +294,7 @@ async def test_chart_backlog_gives_up_an_issue_after_repeated_refusals(
     read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await left_issues(read_service)
-    monkeypatch.setattr("api.services.reads.chart_backlog.RETRY_DELAY_S", 0.0)
+    monkeypatch.setattr("api.services.reads.chart.RETRY_DELAY_S", 0.0)
     read_service.script.errors = {"fetch_songs": REFUSED}
     questions(read_service)
     with chart_backlog(read_service) as later:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.charts.rules.song_links import (
+from pipelines.charts.rules.platform_comparison import (
     RULES,
     Confidence,
     Reason,

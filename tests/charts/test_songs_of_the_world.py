@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.charts.rules.song_links import Song, link_songs
+from pipelines.charts.rules.platform_comparison import Song, link_songs
 from sandbox.world.chart import SandboxChart
 from sandbox.world.world import SandboxWorld
 from warehouse.records.charts import PlatformMusic

@@ -73,7 +73,7 @@ def run(service: Service, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resul
     def opened(_settings: object) -> Iterator[Service]:
         yield service
 
-    monkeypatch.setattr("pipelines.charts.open_service.open_chart_service", opened)
+    monkeypatch.setattr("pipelines.charts.service.open_chart_service", opened)
     words = ["backfill", "--from", str(DAY), "--to", str(DAY)]
     return lambda: CliRunner().invoke(chart.app, words)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.commands.analysis.analysis_workspace import open_workspace
+from api.cli.commands.analysis.query import open_workspace
 from api.cli.main import app
 
 

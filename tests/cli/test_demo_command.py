@@ -14,8 +14,8 @@ from typer.testing import CliRunner, Result
 from api.cli.commands import demo as command
 from api.cli.interrupts import Interrupted
 from api.cli.main import app as commands_of_all
-from api.cli.processes.demo_data import has_tables
-from api.services.evidence.report_evidence import ReportEvidence
+from api.cli.processes.demo_environment import has_tables
+from api.services.evidence.excerpts import ReportEvidence
 from tests.cli.asked_scans import answer_scan
 from tests.stored_results import MUSIC_ID, work
 from warehouse.control import open_control

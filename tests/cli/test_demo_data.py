@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.processes.demo_data import has_tables, keep_tables
+from api.cli.processes.demo_environment import has_tables, keep_tables
 from tests.cli.asked_scans import ask_for_scan
 from warehouse import open_warehouse
 from warehouse.control import captures, jobs, open_control

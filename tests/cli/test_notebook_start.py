@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from api.cli.commands import notebook as command
-from api.cli.processes.demo_data import has_tables
+from api.cli.processes.demo_environment import has_tables
 from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 

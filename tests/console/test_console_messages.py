@@ -10,8 +10,13 @@ import pytest
 from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
 from api.services.reads.documents import INCOMPLETE, NO_ISSUE
 from pipelines.catalog.rules import ProblemReason
-from pipelines.charts.rules.platform_comparison import Direction, LeadReason
-from pipelines.charts.rules.song_links import Confidence, Reason, Relation
+from pipelines.charts.rules.platform_comparison import (
+    Confidence,
+    Direction,
+    LeadReason,
+    Reason,
+    Relation,
+)
 from pipelines.parameters.scan import PARAMETERS
 from pipelines.reads.series import MEASURES
 from warehouse.records.jobs import STAGES, JobStatus

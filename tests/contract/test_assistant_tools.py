@@ -18,8 +18,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.client import AsyncClient, Connection
-from api.mcp.coverage import shorten_result
-from api.mcp.tools import build_server
+from api.mcp.tools import build_server, shorten_result
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result

@@ -16,7 +16,7 @@ from api.schemas.extensions.chart_platform import (
     LinkDecisionList,
     SongLinkUpdate,
 )
-from pipelines.charts.link_songs import update_song_links
+from pipelines.charts.service import update_song_links
 from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.scripted_reads import ReadService, open_reads
 

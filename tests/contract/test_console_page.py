@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from api.routes.extensions.pages import CONSOLE_FOLDERS
 from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
 from api.services.exports.tables import TABLES
-from pipelines.documents.stop_reasons import STOPS
+from pipelines.documents.messages import STOPS
 
 PLAIN = {"Accept-Encoding": "identity"}
 

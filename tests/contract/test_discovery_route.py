@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
-from api.services import job_responses
+from api.services import job_document
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.contract.operations import BusyWorker
 from tests.stored_results import discovery_result
@@ -55,7 +55,7 @@ def test_discovery_that_times_out_can_be_joined(service: Any) -> None:
 def test_discovery_without_a_worker_is_503(
     service: Any, monkeypatch: pytest.MonkeyPatch, is_running: bool
 ) -> None:
-    monkeypatch.setattr(job_responses, "NO_WORKER_S", 0.0)
+    monkeypatch.setattr(job_document, "NO_WORKER_S", 0.0)
     monkeypatch.setattr(jobs, "live_workers", lambda *_: ["w"] * is_running)
     client: TestClient = service.client(sync_job_timeout=0.3 if is_running else 300)
     answer = client.get(PATH, params={"music_id": MUSIC_ID})

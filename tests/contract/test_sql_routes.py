@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 
 from api.responses.documents import Envelope
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
+from api.services.sql.query_process import Statement, StatementAnswer
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import SqlService
-from api.services.sql.statement import Statement, StatementAnswer
 from tests.fake_clock import PATIENCE_S
 from tests.scripted_reads import ReadService
 

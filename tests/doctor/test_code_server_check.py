@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands.system.doctor_checks import dagster_port
+from api.cli.commands.system.doctor import dagster_port
 from api.cli.processes.child_processes import DAGSTER_PORT, find_port
 from pipelines.doctor.checks import check_code_server, check_port
 

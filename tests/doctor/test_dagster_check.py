@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands.system.doctor_checks import check_orchestrator
+from api.cli.commands.system.doctor import check_orchestrator
 
 
 class FakeInstance:

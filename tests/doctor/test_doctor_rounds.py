@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
+from pipelines.doctor.probes.probe_result import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
 from tests.deployment import LOCAL

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.commands.system.doctor_checks import build_examination
+from api.cli.commands.system.doctor import build_examination
 from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.probes.canaries import Canaries

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.doctor.probes.payload_shapes import (
+from pipelines.doctor.probes.probe_result import (
     STABLE_AFTER,
     change_since,
     decode_payload,

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from pipelines.documents.stop_reasons import EXHAUSTED_REASONS, STOPS, stop_message
+from pipelines.documents.messages import EXHAUSTED_REASONS, STOPS, stop_message
 from warehouse.records.search import SearchStop
 
 

@@ -14,7 +14,7 @@ from pipelines.orchestration.schedules import build_schedules
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.health import SURFACE_USES, ProbeOutcome, SurfaceHealth
 from warehouse.records.worlds import OWN_WORLDS
-from warehouse.tables.row_rules import MEANINGS
+from warehouse.tables.contract import MEANINGS
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 

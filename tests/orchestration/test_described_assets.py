@@ -9,11 +9,11 @@ from dagster._core.definitions.assets.graph.asset_graph import AssetGraph
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetNode
 
 from pipelines.orchestration.assets.tables import COLUMNS_FROM, FED_BY, asset_key, table_schema
-from pipelines.orchestration.checks.tables import rows_of_days
+from pipelines.orchestration.checks import rows_of_days
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.models import FOLDER
 from warehouse.tables import BY_NAME, TABLES, Table
-from warehouse.tables.row_rules import (
+from warehouse.tables.contract import (
     FRESH_WITHIN,
     nonnegative_columns,
     required_columns,

@@ -17,7 +17,7 @@ from dagster import (
 )
 from deltalake import DeltaTable
 
-from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.checks import TABLE_CHECKS
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import ReviewResource
 from warehouse.engine.duckdb_engine import Engine

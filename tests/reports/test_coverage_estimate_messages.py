@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from api.services.report.render import render_report
-from pipelines.documents.coverage_messages import (
+from pipelines.documents.messages import (
     ASSUMPTIONS,
     AUDIT_VERDICTS,
     METHODS,

@@ -13,7 +13,7 @@ from api.services.report.ground_truth import (
     judge,
     to_ground_truth_videos,
 )
-from pipelines.documents.video_types import LinkType
+from pipelines.documents.result_types import LinkType
 
 OWN, OTHER = "7000000000000000001", "7000000000000000002"
 LINKS = st.dictionaries(

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from pipelines.documents import palette
+from pipelines.documents import html_pages
 
 LEAST_STEP = 9.0
 """Difference in lightness (CIE L*) that neighbouring areas of grey print need."""
@@ -52,26 +52,26 @@ def contrast(colour: str, other: str) -> float:
 
 
 def test_series_differ_in_grey_print() -> None:
-    steps = sorted(to_lab(to_linear(colour))[0] for colour in palette.SERIES)
+    steps = sorted(to_lab(to_linear(colour))[0] for colour in html_pages.SERIES)
     assert min(after - before for before, after in pairwise(steps)) >= LEAST_STEP
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_series_differ_for_readers_who_see_fewer_colours(sight: str) -> None:
-    found = {one: to_lab(times(SIGHTS[sight], to_linear(one))) for one in palette.SERIES}
+    found = {one: to_lab(times(SIGHTS[sight], to_linear(one))) for one in html_pages.SERIES}
     near = {
         (one, other): math.dist(found[one], found[other])
-        for one, other in combinations(palette.SERIES, 2)
+        for one, other in combinations(html_pages.SERIES, 2)
     }
     assert {pair: distance for pair, distance in near.items() if distance < LEAST_DISTANCE} == {}
 
 
 def test_texts_are_readable_on_their_grounds() -> None:
-    for colour in (palette.INK, palette.SOFT, palette.NAVY, palette.RUST):
-        for ground in (palette.PAPER, palette.PANEL):
+    for colour in (html_pages.INK, html_pages.SOFT, html_pages.NAVY, html_pages.RUST):
+        for ground in (html_pages.PAPER, html_pages.PANEL):
             assert contrast(colour, ground) >= 4.5
 
 
 def test_emphasised_bars_differ_from_muted_ones_in_grey() -> None:
-    first, muted = (to_lab(to_linear(one))[0] for one in (palette.SERIES[0], palette.MUTED))
+    first, muted = (to_lab(to_linear(one))[0] for one in (html_pages.SERIES[0], html_pages.MUTED))
     assert muted - first >= 40

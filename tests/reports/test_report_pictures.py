@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from api.responses.errors import NotFoundError
-from api.services.evidence.report_evidence import (
+from api.services.evidence.excerpts import (
     MAX_PLOT_BYTES,
     MAX_PLOTS,
     ReportEvidence,

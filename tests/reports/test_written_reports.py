@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands import report as command
 from api.cli.terminal import out
-from api.services.evidence.report_evidence import ReportEvidence
+from api.services.evidence.excerpts import ReportEvidence
 from pipelines.reports.build import RenderedReport, ReportRequest
 from tests.cli.asked_scans import answer_scan
 from warehouse.control import open_control

@@ -2,8 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipelines.documents.result_types import AccountEntry, AccountSummary
-from pipelines.documents.video_types import AuthorDocument, LinkedVideo, VideoPreview
+from pipelines.documents.result_types import (
+    AccountEntry,
+    AccountSummary,
+    AuthorDocument,
+    LinkedVideo,
+    VideoPreview,
+)
 from pipelines.scan.rules.results import rank_documents
 from warehouse.records.videos import Account
 

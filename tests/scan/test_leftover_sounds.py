@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from pipelines.scan.excerpts import remove_abandoned
+from pipelines.scan.verify_audio import remove_abandoned
 
 DAY_S = 86_400.0
 

@@ -34,7 +34,7 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import VIDEOS_TABLE, VideoIndex
 from warehouse.maintenance.compaction import sort_lake
 from warehouse.maintenance.video_index import update_video_index
-from warehouse.queries.sound_matches import read_known_matches
+from warehouse.queries.catalogs import read_known_matches
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.evidence import Excerpt, MatchThresholds
 

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.platform.http.link_gate import DIAL
 from pipelines.settings import Settings
-from pipelines.watchlists.webhook import (
+from pipelines.watchlists.digest import (
     WebhookNotifier,
     build_notifier,
     check_webhook,

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from warehouse.engine.duckdb_engine import (
-    Engine,
-    durations_apart,
-    like_arrow,
-    query_errors,
-    with_durations,
-)
+from warehouse.engine import duckdb_engine
 from warehouse.engine.sql import sql_name
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.extras import install_hint
@@ -76,7 +70,10 @@ class WarehouseRelation:
     """
 
     def __init__(
-        self, relation: duckdb.DuckDBPyRelation, engine: Engine, cursor: duckdb.DuckDBPyConnection
+        self,
+        relation: duckdb.DuckDBPyRelation,
+        engine: duckdb_engine.Engine,
+        cursor: duckdb.DuckDBPyConnection,
     ) -> None:
         self._relation = relation
         self._engine = engine
@@ -130,11 +127,11 @@ class WarehouseRelation:
 
         Intervals are durations, or text if one of the column has months, whose length varies.
         """
-        with user_errors(), query_errors():
+        with user_errors(), duckdb_engine.query_errors():
             self._engine.refresh_cursor(self._cursor)
-            relation, durations = durations_apart(self._relation)
-            table = like_arrow(relation, kept=_OWN_TYPES).to_arrow_table()
-            table = with_durations(table, durations)
+            relation, durations = duckdb_engine.durations_apart(self._relation)
+            table = duckdb_engine.like_arrow(relation, kept=_OWN_TYPES).to_arrow_table()
+            table = duckdb_engine.with_durations(table, durations)
             # DuckDB widens sums of whole numbers; they become 64-bit numbers where they fit.
             for at, field in enumerate(table.schema):
                 if pa.types.is_decimal(field.type) and field.type.scale == 0:
@@ -154,7 +151,7 @@ class WarehouseRelation:
         Raises:
             InvalidParameterError: It is not one read-only statement, or it is invalid.
         """
-        with user_errors(), query_errors():
+        with user_errors(), duckdb_engine.query_errors():
             checked = checked_statement(self._engine, statement)
             self._engine.refresh_cursor(self._cursor)
             result = self._relation.query(name, checked)
@@ -200,7 +197,7 @@ class WarehouseRelation:
                 argument._relation if isinstance(argument, WarehouseRelation) else argument  # noqa: SLF001 -- our own
                 for argument in arguments
             )
-            with user_errors(), query_errors():
+            with user_errors(), duckdb_engine.query_errors():
                 self._engine.refresh_cursor(self._cursor)
                 result = attribute(*plain, **options)
             return self._wrap(result) if isinstance(result, duckdb.DuckDBPyRelation) else result

@@ -20,7 +20,7 @@ from warehouse.analysis.relation import WarehouseRelation
 from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
-from warehouse.queries.accounts import is_history_rewritten
+from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseError
 from warehouse.records.worlds import is_demo_world
 

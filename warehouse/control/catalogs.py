@@ -13,13 +13,7 @@ from sqlalchemy import delete, func, select, update
 
 from warehouse.control.database import ControlStore, StoredRow, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
-from warehouse.records.catalogs import (
-    Catalog,
-    CatalogSettings,
-    CatalogTrack,
-    ImportedTrack,
-    TrackUpdate,
-)
+from warehouse.records import catalogs
 
 _ROWS_PER_STATEMENT = 500
 _IMPORTED = ("input", "label", "priority", "columns")
@@ -32,7 +26,7 @@ def change(control: ControlStore, name: str, changes: Mapping[str, object]) -> N
     """
     row = CATALOGS.c.name == name
     query = select(CATALOGS.c.settings).where(row).with_for_update()
-    now, new = control.now(), to_json(CatalogSettings().to_document())
+    now, new = control.now(), to_json(catalogs.CatalogSettings().to_document())
     values = {"name": name, "settings": new, "created_at": now, "updated_at": now}
     with control.write() as connection:
         stored = control.first_or_created(connection, query, CATALOGS, values)
@@ -42,14 +36,14 @@ def change(control: ControlStore, name: str, changes: Mapping[str, object]) -> N
         connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
 
 
-def get(control: ControlStore, name: str) -> Catalog | None:
+def get(control: ControlStore, name: str) -> catalogs.Catalog | None:
     """Return one catalogue, or None."""
     with control.read() as connection:
         row = connection.execute(select(CATALOGS).where(CATALOGS.c.name == name)).first()
     return None if row is None else _to_catalog(row)
 
 
-def read_all(control: ControlStore) -> list[Catalog]:
+def read_all(control: ControlStore) -> list[catalogs.Catalog]:
     """Return all catalogues, by name."""
     query = select(CATALOGS).order_by(CATALOGS.c.name)
     with control.read() as connection:
@@ -64,7 +58,7 @@ def delete_with_tracks(control: ControlStore, name: str) -> bool:
         return result.rowcount > 0
 
 
-def read_tracks(control: ControlStore, name: str) -> list[CatalogTrack]:
+def read_tracks(control: ControlStore, name: str) -> list[catalogs.CatalogTrack]:
     """Return the tracks of a catalogue, in the order of the imports."""
     query = (
         select(CATALOG_TRACKS)
@@ -78,9 +72,9 @@ def read_tracks(control: ControlStore, name: str) -> list[CatalogTrack]:
 def import_tracks(
     control: ControlStore,
     name: str,
-    tracks: Sequence[ImportedTrack],
+    tracks: Sequence[catalogs.ImportedTrack],
     *,
-    merge: TrackUpdate = lambda _before, new: new,
+    merge: catalogs.TrackUpdate = lambda _before, new: new,
 ) -> None:
     """Add tracks behind those of the catalogue, in one transaction.
 
@@ -139,7 +133,7 @@ def remove_tracks(control: ControlStore, name: str, keys: Collection[str]) -> in
 
 
 def update_track(
-    control: ControlStore, name: str, track: CatalogTrack, *, job_before: str | None
+    control: ControlStore, name: str, track: catalogs.CatalogTrack, *, job_before: str | None
 ) -> bool:
     """Store the results of the scans of a track; what was imported stays as it is.
 
@@ -163,12 +157,12 @@ def update_track(
         return result.rowcount > 0
 
 
-def _to_settings(text: str) -> CatalogSettings:
-    return CatalogSettings(**from_json(text))
+def _to_settings(text: str) -> catalogs.CatalogSettings:
+    return catalogs.CatalogSettings(**from_json(text))
 
 
-def _to_catalog(row: StoredRow) -> Catalog:
-    return Catalog(
+def _to_catalog(row: StoredRow) -> catalogs.Catalog:
+    return catalogs.Catalog(
         name=row.name,
         settings=_to_settings(row.settings),
         created_at=datetime.fromtimestamp(row.created_at, UTC),
@@ -176,8 +170,8 @@ def _to_catalog(row: StoredRow) -> Catalog:
     )
 
 
-def _to_imported(row: StoredRow) -> ImportedTrack:
-    return ImportedTrack(
+def _to_imported(row: StoredRow) -> catalogs.ImportedTrack:
+    return catalogs.ImportedTrack(
         key=row.track_key,
         input=row.input,
         label=row.label,
@@ -186,9 +180,9 @@ def _to_imported(row: StoredRow) -> ImportedTrack:
     )
 
 
-def _to_track(row: StoredRow) -> CatalogTrack:
+def _to_track(row: StoredRow) -> catalogs.CatalogTrack:
     # Column by column, for speed: a run reads the whole catalogue after each scan.
-    return CatalogTrack(
+    return catalogs.CatalogTrack(
         given=_to_imported(row),
         position=row.position,
         submission_count=row.submission_count,

@@ -11,15 +11,8 @@ from typing import Literal, NamedTuple, get_args
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
 
+from warehouse.control import schema
 from warehouse.control.database import ControlStore, StoredRow, to_time
-from warehouse.control.schema import (
-    CACHE_VALIDATORS,
-    CIRCUITS,
-    HOSTS,
-    ROBOTS,
-    ROBOTS_FILES,
-    SURFACE_ANSWERS,
-)
 
 # Rate limits and daily budgets of upstream hosts, shared by all processes.
 #
@@ -81,14 +74,19 @@ def take_token(
     control: ControlStore, host: str, *, rate_per_s: float, burst: float, daily_budget: int
 ) -> TokenGrant:
     """Reserve one request to a host: all processes together stay below `rate_per_s`."""
-    row = HOSTS.c.host == host
+    row = schema.HOSTS.c.host == host
     with control.write() as connection:
         # Read under the lock: after a wait for it, an earlier time would refill too little.
         now = control.now()
-        columns = (HOSTS.c.tokens, HOSTS.c.filled_at, HOSTS.c.day, HOSTS.c.spent)
+        columns = (
+            schema.HOSTS.c.tokens,
+            schema.HOSTS.c.filled_at,
+            schema.HOSTS.c.day,
+            schema.HOSTS.c.spent,
+        )
         query = select(*columns).where(row).with_for_update()
         new = {"host": host, **asdict(full_bucket(now, burst=burst))}
-        bucket = control.first_or_created(connection, query, HOSTS, new)
+        bucket = control.first_or_created(connection, query, schema.HOSTS, new)
         after, grant = take(
             Bucket(**bucket._asdict()),
             now,
@@ -96,24 +94,26 @@ def take_token(
             burst=burst,
             daily_budget=daily_budget,
         )
-        connection.execute(update(HOSTS).where(row).values(asdict(after)))
+        connection.execute(update(schema.HOSTS).where(row).values(asdict(after)))
         return grant
 
 
 def pause_host(control: ControlStore, host: str, until: datetime) -> None:
     """Pause all requests to a host until this time. A longer pause is kept."""
     moment = until.timestamp()
-    row = HOSTS.c.host == host
+    row = schema.HOSTS.c.host == host
     new = {"host": host, **asdict(full_bucket(control.now(), burst=1))}
-    is_longer = func.coalesce(HOSTS.c.paused_until, 0) < moment
+    is_longer = func.coalesce(schema.HOSTS.c.paused_until, 0) < moment
     with control.write() as connection:
-        control.first_or_created(connection, select(HOSTS.c.host).where(row), HOSTS, new)
-        connection.execute(update(HOSTS).where(row, is_longer).values(paused_until=moment))
+        control.first_or_created(
+            connection, select(schema.HOSTS.c.host).where(row), schema.HOSTS, new
+        )
+        connection.execute(update(schema.HOSTS).where(row, is_longer).values(paused_until=moment))
 
 
 def paused_until(control: ControlStore, host: str) -> datetime | None:
     """Return until when a host is paused, or None if it is not."""
-    query = select(HOSTS.c.paused_until).where(HOSTS.c.host == host)
+    query = select(schema.HOSTS.c.paused_until).where(schema.HOSTS.c.host == host)
     with control.read() as connection:
         moment = connection.execute(query).scalar()
     if moment is None or moment <= control.now():
@@ -124,9 +124,13 @@ def paused_until(control: ControlStore, host: str) -> datetime | None:
 def spent_today(control: ControlStore) -> dict[str, int]:
     """Return today's requests (UTC) per host; hosts without requests are absent."""
     today = full_bucket(control.now(), burst=1).day
-    query = select(HOSTS.c.host, HOSTS.c.spent).where(HOSTS.c.day == today, HOSTS.c.spent > 0)
+    query = select(schema.HOSTS.c.host, schema.HOSTS.c.spent).where(
+        schema.HOSTS.c.day == today, schema.HOSTS.c.spent > 0
+    )
     with control.read() as connection:
-        return {row.host: row.spent for row in connection.execute(query.order_by(HOSTS.c.host))}
+        return {
+            row.host: row.spent for row in connection.execute(query.order_by(schema.HOSTS.c.host))
+        }
 
 
 # Circuits of surfaces at hosts, shared by all processes. Times are Unix seconds.
@@ -235,7 +239,7 @@ def without_probe(circuit: Circuit) -> Circuit:
     return replace(circuit, probe_until=None)
 
 
-_CIRCUIT_STATE = tuple(CIRCUITS.c[field.name] for field in fields(Circuit))
+_CIRCUIT_STATE = tuple(schema.CIRCUITS.c[field.name] for field in fields(Circuit))
 
 
 def check_circuit(
@@ -246,7 +250,7 @@ def check_circuit(
     If its circuit has been open long enough, one process gets the probe, for `probe_s` seconds.
     """
     now = control.now()
-    query = select(*_CIRCUIT_STATE, CIRCUITS.c.worked_at).where(_of_circuit(host, surface))
+    query = select(*_CIRCUIT_STATE, schema.CIRCUITS.c.worked_at).where(_of_circuit(host, surface))
     with control.read() as connection:
         row = connection.execute(query).first()
     if row is None:
@@ -261,7 +265,7 @@ def check_circuit(
         after, decision = decide_request(circuit, control.now(), probe_s=probe_s)
         if after is not circuit:
             connection.execute(
-                update(CIRCUITS).where(_of_circuit(host, surface)).values(asdict(after))
+                update(schema.CIRCUITS).where(_of_circuit(host, surface)).values(asdict(after))
             )
         return decision
 
@@ -310,12 +314,12 @@ def release_probe(control: ControlStore, host: str, surface: str) -> None:
 
 def open_surfaces(control: ControlStore, host: str, *, cause: str, since_s: float) -> list[str]:
     """Return the surfaces of a host whose circuit this error opened at most `since_s` ago."""
-    query = select(CIRCUITS.c.surface).where(
-        CIRCUITS.c.host == host,
-        CIRCUITS.c.cause == cause,
-        CIRCUITS.c.open_until.is_not(None),
-        CIRCUITS.c.failed_at >= control.now() - since_s,
-        CIRCUITS.c.surface != WHOLE_HOST,
+    query = select(schema.CIRCUITS.c.surface).where(
+        schema.CIRCUITS.c.host == host,
+        schema.CIRCUITS.c.cause == cause,
+        schema.CIRCUITS.c.open_until.is_not(None),
+        schema.CIRCUITS.c.failed_at >= control.now() - since_s,
+        schema.CIRCUITS.c.surface != WHOLE_HOST,
     )
     with control.read() as connection:
         return list(connection.execute(query).scalars())
@@ -323,7 +327,7 @@ def open_surfaces(control: ControlStore, host: str, *, cause: str, since_s: floa
 
 def read_circuits(control: ControlStore) -> list[CircuitState]:
     """Return the circuit of every surface ever requested, by host and surface."""
-    query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
+    query = select(schema.CIRCUITS).order_by(schema.CIRCUITS.c.host, schema.CIRCUITS.c.surface)
     with control.read() as connection:
         return [
             CircuitState(
@@ -349,7 +353,7 @@ def _change_circuit(
     with control.write() as connection:
         circuit = change(_locked_circuit(control, connection, host, surface))
         values = {**asdict(circuit), **times}
-        connection.execute(update(CIRCUITS).where(_of_circuit(host, surface)).values(values))
+        connection.execute(update(schema.CIRCUITS).where(_of_circuit(host, surface)).values(values))
 
 
 def _locked_circuit(
@@ -357,12 +361,12 @@ def _locked_circuit(
 ) -> Circuit:
     query = select(*_CIRCUIT_STATE).where(_of_circuit(host, surface)).with_for_update()
     new = {"host": host, "surface": surface, **asdict(Circuit())}
-    row = control.first_or_created(connection, query, CIRCUITS, new)
+    row = control.first_or_created(connection, query, schema.CIRCUITS, new)
     return Circuit(**row._asdict())
 
 
 def _of_circuit(host: str, surface: str) -> ColumnElement[bool]:
-    return and_(CIRCUITS.c.host == host, CIRCUITS.c.surface == surface)
+    return and_(schema.CIRCUITS.c.host == host, schema.CIRCUITS.c.surface == surface)
 
 
 # Latest answers of surfaces, shared by all processes; the planner decides what they mean.
@@ -382,7 +386,7 @@ def note_answer(
         is_recent = now - (row.answered_at or 0.0) <= max_age_s
         answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
         values = {"answers": " ".join(answers), "answered_at": now}
-        connection.execute(update(SURFACE_ANSWERS).where(is_row).values(values))
+        connection.execute(update(schema.SURFACE_ANSWERS).where(is_row).values(values))
     return answers
 
 
@@ -391,7 +395,7 @@ def recent_answers(
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return the answers of each surface that answered at most `max_age_s` ago."""
     oldest = control.now() - max_age_s
-    query = select(SURFACE_ANSWERS).where(SURFACE_ANSWERS.c.answered_at >= oldest)
+    query = select(schema.SURFACE_ANSWERS).where(schema.SURFACE_ANSWERS.c.answered_at >= oldest)
     with control.read() as connection:
         return {
             (row.host, row.surface): tuple(row.answers.split()) for row in connection.execute(query)
@@ -413,7 +417,7 @@ def claim_probe(
             recovered=recovered,
         )
         if is_due:
-            connection.execute(update(SURFACE_ANSWERS).where(is_row).values(probed_at=now))
+            connection.execute(update(schema.SURFACE_ANSWERS).where(is_row).values(probed_at=now))
     return is_due
 
 
@@ -421,8 +425,8 @@ def _locked_surface(
     control: ControlStore, connection: Connection, host: str, surface: str
 ) -> StoredRow:
     new = {"host": host, "surface": surface, "answers": ""}
-    query = select(SURFACE_ANSWERS).where(_of_surface(host, surface)).with_for_update()
-    return control.first_or_created(connection, query, SURFACE_ANSWERS, new)
+    query = select(schema.SURFACE_ANSWERS).where(_of_surface(host, surface)).with_for_update()
+    return control.first_or_created(connection, query, schema.SURFACE_ANSWERS, new)
 
 
 def is_probe_due(
@@ -442,7 +446,7 @@ def is_probe_due(
 
 
 def _of_surface(host: str, surface: str) -> ColumnElement[bool]:
-    return and_(SURFACE_ANSWERS.c.host == host, SURFACE_ANSWERS.c.surface == surface)
+    return and_(schema.SURFACE_ANSWERS.c.host == host, schema.SURFACE_ANSWERS.c.surface == surface)
 
 
 # Robots files of hosts and what they say; they are parsed in `pipelines.platform.http.robots`.
@@ -474,14 +478,14 @@ def save_robots(control: ControlStore, host: str, *, status: int | None, body: s
     now = control.now()
     values = {"host": host, "status": status, "body": body, "fetched_at": now}
     with control.write() as connection:
-        connection.execute(control.upsert(ROBOTS_FILES, values))
+        connection.execute(control.upsert(schema.ROBOTS_FILES, values))
 
 
 def read_robots(control: ControlStore, host: str, *, max_age_s: float) -> StoredRobotsFile | None:
     """Return the robots file of a host if it is recent enough."""
     oldest = control.now() - max_age_s
-    query = select(ROBOTS_FILES).where(
-        ROBOTS_FILES.c.host == host, ROBOTS_FILES.c.fetched_at > oldest
+    query = select(schema.ROBOTS_FILES).where(
+        schema.ROBOTS_FILES.c.host == host, schema.ROBOTS_FILES.c.fetched_at > oldest
     )
     with control.read() as connection:
         row = connection.execute(query).first()
@@ -502,12 +506,12 @@ def record_robots_decision(
         "decided_at": control.now(),
     }
     with control.write() as connection:
-        connection.execute(control.upsert(ROBOTS, values))
+        connection.execute(control.upsert(schema.ROBOTS, values))
 
 
 def robots_decisions(control: ControlStore) -> list[RobotsDecision]:
     """Return all decisions, by host and surface."""
-    query = select(ROBOTS).order_by(ROBOTS.c.host, ROBOTS.c.surface)
+    query = select(schema.ROBOTS).order_by(schema.ROBOTS.c.host, schema.ROBOTS.c.surface)
     with control.read() as connection:
         return [
             RobotsDecision(
@@ -539,20 +543,22 @@ def save_validators(control: ControlStore, address: str, validators: CacheValida
     """Store the cache validators of a URL; `address` is a hash of it."""
     now = control.now()
     values = {"address": address, **validators._asdict(), "kept_at": now}
-    expired = delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - VALIDATORS_KEPT_S)
+    expired = delete(schema.CACHE_VALIDATORS).where(
+        schema.CACHE_VALIDATORS.c.kept_at < now - VALIDATORS_KEPT_S
+    )
     with control.write() as connection:
         connection.execute(expired)
-        connection.execute(control.upsert(CACHE_VALIDATORS, values))
+        connection.execute(control.upsert(schema.CACHE_VALIDATORS, values))
 
 
 def read_validators(control: ControlStore, address: str) -> CacheValidators | None:
     """Return the cache validators of a URL, or None."""
     columns = (
-        CACHE_VALIDATORS.c.etag,
-        CACHE_VALIDATORS.c.last_modified,
-        CACHE_VALIDATORS.c.payload_sha256,
+        schema.CACHE_VALIDATORS.c.etag,
+        schema.CACHE_VALIDATORS.c.last_modified,
+        schema.CACHE_VALIDATORS.c.payload_sha256,
     )
-    query = select(*columns).where(CACHE_VALIDATORS.c.address == address)
+    query = select(*columns).where(schema.CACHE_VALIDATORS.c.address == address)
     with control.read() as connection:
         row = connection.execute(query).first()
     return None if row is None else CacheValidators(*row)

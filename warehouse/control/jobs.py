@@ -10,19 +10,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import uuid4
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Executable,
-    String,
-    Update,
-    delete,
-    func,
-    literal,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from warehouse.control.database import ControlStore, to_json
 from warehouse.control.scan_journal import delete_scan_rows
@@ -74,13 +62,15 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[jobs.Job, bool]:
     insert = draft.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
     has_same_id = JOBS.c.job_id == values["job_id"]
     is_same_request = JOINABLE_JOBS & (JOBS.c.fingerprint == new.fingerprint)
-    joined = select(JOBS).where(has_same_id | is_same_request).order_by(has_same_id.desc()).limit(1)
+    joined = (
+        sa.select(JOBS).where(has_same_id | is_same_request).order_by(has_same_id.desc()).limit(1)
+    )
     is_lower = is_same_request & (JOBS.c.priority < new.priority)
     for _ in range(_JOIN_ATTEMPTS):
         with control.write() as connection:
             created = connection.execute(insert).first() is not None
             if not created:
-                connection.execute(update(JOBS).where(is_lower).values(priority=new.priority))
+                connection.execute(sa.update(JOBS).where(is_lower).values(priority=new.priority))
             job = first_job(connection, joined)
         # Without a job, the open one has ended between the insert and the read: try again.
         if job is not None:
@@ -91,7 +81,7 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[jobs.Job, bool]:
 def get(control: ControlStore, job_id: str) -> jobs.Job | None:
     """Return one job, or None if it does not exist or its retention period is over."""
     with control.read() as connection:
-        return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+        return first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == job_id))
 
 
 def newest(
@@ -102,7 +92,7 @@ def newest(
     kept_at: datetime | None = None,
 ) -> list[jobs.Job]:
     """Return the newest jobs, newest first; with `kept_at` only those still kept then."""
-    query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
+    query = sa.select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
     if status is not None:
         query = query.where(JOBS.c.status == status)
     if kept_at is not None:
@@ -114,14 +104,14 @@ def newest(
 def newest_of(control: ControlStore, kind: str, target: str, *, limit: int) -> list[jobs.Job]:
     """Return the newest jobs of a kind for one track or searched name, newest first."""
     same = (JOBS.c.kind == kind, JOBS.c.target == target)
-    query = select(JOBS).where(*same).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id)
+    query = sa.select(JOBS).where(*same).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id)
     return read_jobs(control, query.limit(limit))
 
 
 def completed(control: ControlStore, scan_key: str, *, since: datetime) -> list[jobs.Job]:
     """Return jobs of the same scan completed since then, newest first."""
     query = (
-        select(JOBS)
+        sa.select(JOBS)
         .where(
             JOBS.c.scan_key == scan_key,
             JOBS.c.status == "completed",
@@ -143,7 +133,7 @@ def save_progress(
 
     With `run_number` only if that run still holds the job.
     """
-    running = update(JOBS).where(*held_by(job_id, run_number), JOBS.c.status == "running")
+    running = sa.update(JOBS).where(*held_by(job_id, run_number), JOBS.c.status == "running")
     with control.write() as connection:
         connection.execute(running.values(progress=to_json(progress.to_document())))
 
@@ -152,7 +142,7 @@ def set_target(control: ControlStore, job_id: str, *, music_id: str, scan_key: s
     """Store the track that the input resolved to."""
     target = {"target": music_id, "music_id": music_id, "scan_key": scan_key}
     with control.write() as connection:
-        connection.execute(update(JOBS).where(JOBS.c.job_id == job_id).values(target))
+        connection.execute(sa.update(JOBS).where(JOBS.c.job_id == job_id).values(target))
 
 
 def finish(
@@ -202,18 +192,18 @@ def request_cancel(
         "expires_at": None if expires_at is None else expires_at.timestamp(),
     }
     with control.write() as connection:
-        queued = update(JOBS).where(row, JOBS.c.status == "queued")
-        running = update(JOBS).where(row, JOBS.c.status == "running")
+        queued = sa.update(JOBS).where(row, JOBS.c.status == "queued")
+        running = sa.update(JOBS).where(row, JOBS.c.status == "running")
         # Two conditional updates instead of a read first: a worker may claim the job in between.
         if connection.execute(queued.values(status="cancelled", **ended)).rowcount:
             delete_scan_rows(connection, job_id)
         connection.execute(running.values(cancel_requested=True))
-        return first_job(connection, select(JOBS).where(row))
+        return first_job(connection, sa.select(JOBS).where(row))
 
 
 def is_cancel_requested(control: ControlStore, job_id: str) -> bool:
     """Return True if cancelling the job was requested."""
-    query = select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
+    query = sa.select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
     with control.read() as connection:
         return bool(connection.execute(query).scalar())
 
@@ -221,7 +211,7 @@ def is_cancel_requested(control: ControlStore, job_id: str) -> bool:
 def expired(control: ControlStore, now: datetime, *, limit: int) -> list[str]:
     """Return ids of ended jobs whose retention period is over, oldest first."""
     query = (
-        select(JOBS.c.job_id)
+        sa.select(JOBS.c.job_id)
         .where(JOBS.c.status.in_(jobs.FINAL_STATUSES), JOBS.c.expires_at <= now.timestamp())
         .order_by(JOBS.c.expires_at, JOBS.c.job_id)
         .limit(limit)
@@ -232,28 +222,30 @@ def expired(control: ControlStore, now: datetime, *, limit: int) -> list[str]:
 
 def delete_ended(control: ControlStore, job_ids: Sequence[str]) -> int:
     """Delete ended jobs and return how many; jobs that have not ended are kept."""
-    ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(jobs.FINAL_STATUSES))
+    ended = sa.delete(JOBS).where(
+        JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(jobs.FINAL_STATUSES)
+    )
     with control.write() as connection:
         return connection.execute(ended).rowcount
 
 
 def counts(control: ControlStore) -> dict[str, int]:
     """Return the number of jobs by status; a status without jobs is absent."""
-    query = select(JOBS.c.status, func.count()).group_by(JOBS.c.status)
+    query = sa.select(JOBS.c.status, sa.func.count()).group_by(JOBS.c.status)
     with control.read() as connection:
         return {str(status): int(count) for status, count in connection.execute(query)}
 
 
 def queue_age_s(control: ControlStore) -> float:
     """Return how many seconds the oldest queued job has waited; 0 if the queue is empty."""
-    query = select(func.min(JOBS.c.created_at)).where(JOBS.c.status == "queued")
+    query = sa.select(sa.func.min(JOBS.c.created_at)).where(JOBS.c.status == "queued")
     with control.read() as connection:
         oldest = connection.execute(query).scalar()
     return 0.0 if oldest is None else max(0.0, control.now() - float(oldest))
 
 
 def transition_job(
-    connection: Connection,
+    connection: sa.Connection,
     job_id: str,
     status: jobs.JobStatus,
     *,
@@ -264,14 +256,14 @@ def transition_job(
     allowed = [before for before in jobs.TRANSITIONS if jobs.can_transition(before, status)]
     # One statement: no other process changes the status between a read and the update.
     result = connection.execute(
-        update(JOBS)
+        sa.update(JOBS)
         .where(*held_by(job_id, of_run), JOBS.c.status.in_(allowed))
         .values(status=status, **values)
     )
     return result.rowcount == 1
 
 
-def held_by(job_id: str, run_number: int | None) -> tuple[ColumnElement[bool], ...]:
+def held_by(job_id: str, run_number: int | None) -> tuple[sa.ColumnElement[bool], ...]:
     """Return the conditions that select a job; with `run_number` only while that run holds it."""
     row = JOBS.c.job_id == job_id
     if run_number is None:
@@ -292,12 +284,12 @@ def new_values(new: NewJob, now: float) -> dict[str, object]:
     }
 
 
-def first_job(connection: Connection, query: Executable) -> jobs.Job | None:
+def first_job(connection: sa.Connection, query: sa.Executable) -> jobs.Job | None:
     row = connection.execute(query).first()
     return None if row is None else jobs.Job.from_columns(row._asdict())
 
 
-def read_jobs(control: ControlStore, query: Executable) -> list[jobs.Job]:
+def read_jobs(control: ControlStore, query: sa.Executable) -> list[jobs.Job]:
     with control.read() as connection:
         return [jobs.Job.from_columns(row._asdict()) for row in connection.execute(query)]
 
@@ -319,7 +311,7 @@ def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_K
     No job is claimed twice, or before its wait for a resource is over.
     """
     next_job = (
-        select(JOBS)
+        sa.select(JOBS)
         .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(control.now()))
         .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
         .limit(1)
@@ -341,7 +333,7 @@ def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_K
             progress=_waiting(job, "processor"),
             run_number=job.run_number + 1,
         )
-        return first_job(connection, select(JOBS).where(JOBS.c.job_id == job.job_id))
+        return first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == job.job_id))
 
 
 def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
@@ -362,7 +354,7 @@ def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
     draft = control.insert(JOBS).values(values).on_conflict_do_nothing()
     with control.write() as connection:
         created = connection.execute(draft.returning(JOBS.c.job_id)).first()
-        job = first_job(connection, select(JOBS).where(JOBS.c.job_id == values["job_id"]))
+        job = first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == values["job_id"]))
     if created is None or job is None:
         raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
     return job
@@ -392,7 +384,7 @@ def requeue(
         False, without effect, if the run does not hold the job, its cancellation was requested,
         or no attempt is left.
     """
-    row = select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
+    row = sa.select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
     with control.write() as connection:
         job = first_job(connection, row.with_for_update())
         if job is None or (costs_attempt and job.attempt >= MAX_ATTEMPTS):
@@ -416,17 +408,17 @@ def set_waiting_for(control: ControlStore, job_id: str, waiting_for: WaitingFor 
     """Record what a job waits for; a job that has ended stays as it is."""
     is_open = JOBS.c.status.not_in(FINAL_STATUSES)
     with control.write() as connection:
-        job = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id, is_open))
+        job = first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == job_id, is_open))
         if job is not None and job.progress.waiting_for != waiting_for:
             document = _waiting(job, waiting_for)
             connection.execute(
-                update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
+                sa.update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
             )
 
 
 def set_queue_waiting_for_disk(control: ControlStore, is_full: bool) -> None:
     """Record that all queued jobs wait for space on the disk, or that they no longer do."""
-    query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
+    query = sa.select(JOBS).where(JOBS.c.status == "queued").with_for_update()
     with control.write() as connection:
         for row in connection.execute(query).all():
             job = Job.from_columns(row._asdict())
@@ -434,7 +426,7 @@ def set_queue_waiting_for_disk(control: ControlStore, is_full: bool) -> None:
                 continue
             document = _waiting(job, "disk" if is_full else "worker")
             connection.execute(
-                update(JOBS).where(JOBS.c.job_id == job.job_id).values(progress=document)
+                sa.update(JOBS).where(JOBS.c.job_id == job.job_id).values(progress=document)
             )
 
 
@@ -443,7 +435,7 @@ def beat(control: ControlStore, worker_id: str, job_ids: Sequence[str]) -> None:
     now = control.now()
     worker = {"worker_id": worker_id, "heartbeat_at": now}
     with control.write() as connection:
-        same = update(WORKERS).where(WORKERS.c.worker_id == worker_id)
+        same = sa.update(WORKERS).where(WORKERS.c.worker_id == worker_id)
         if not connection.execute(same.values(heartbeat_at=now)).rowcount:
             new = control.insert(WORKERS).values(worker)
             connection.execute(new.on_conflict_do_nothing())
@@ -461,7 +453,7 @@ def beat_job(control: ControlStore, job_id: str, *, run_number: int | None = Non
 
 def check(control: ControlStore, job_id: str, run_number: int) -> ClaimState:
     """Return whether a run still holds its job, and whether it is to stop."""
-    query = select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
+    query = sa.select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
     with control.read() as connection:
         job = connection.execute(query.where(JOBS.c.job_id == job_id)).first()
     if job is None or job.run_number != run_number or job.status != "running":
@@ -472,7 +464,7 @@ def check(control: ControlStore, job_id: str, run_number: int) -> ClaimState:
 def retire(control: ControlStore, worker_id: str) -> None:
     """Remove a worker that has stopped from the live workers."""
     with control.write() as connection:
-        connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
+        connection.execute(sa.delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
 
 
 def live_workers(control: ControlStore, within_s: float) -> list[str]:
@@ -482,7 +474,7 @@ def live_workers(control: ControlStore, within_s: float) -> list[str]:
     """
     now = control.now()
     is_alive = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
-    query = select(WORKERS.c.worker_id).where(is_alive).order_by(WORKERS.c.worker_id)
+    query = sa.select(WORKERS.c.worker_id).where(is_alive).order_by(WORKERS.c.worker_id)
     with control.read() as connection:
         return list(connection.execute(query).scalars())
 
@@ -494,22 +486,27 @@ def lost(control: ControlStore, silent_s: float) -> list[Job]:
     seem alive until the clock has caught up.
     """
     now, beat_at = control.now(), JOBS.c.heartbeat_at
-    is_silent = or_(beat_at < now - silent_s, beat_at > now + silent_s)
-    query = select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
+    is_silent = sa.or_(beat_at < now - silent_s, beat_at > now + silent_s)
+    query = (
+        sa.select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
+    )
     return read_jobs(control, query)
 
 
-def _waits(now: float) -> ColumnElement[bool]:
+def _waits(now: float) -> sa.ColumnElement[bool]:
     """Return the condition that a job still waits for a resource."""
-    until, of_job = LEASES.c.expires_at, LEASES.c.name == literal(_WAIT, String) + JOBS.c.job_id
+    until, of_job = (
+        LEASES.c.expires_at,
+        LEASES.c.name == sa.literal(_WAIT, sa.String) + JOBS.c.job_id,
+    )
     # A wait that ends later than the longest one does not count: the clock was set back since.
     is_waiting = (until > now) & (until <= now + LONGEST_WAIT_S)
-    return select(LEASES.c.name).where(of_job, is_waiting).exists()
+    return sa.select(LEASES.c.name).where(of_job, is_waiting).exists()
 
 
-def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
+def _heartbeat(job_ids: Sequence[str], now: float) -> sa.Update:
     return (
-        update(JOBS)
+        sa.update(JOBS)
         .where(JOBS.c.job_id.in_(job_ids), JOBS.c.status == "running")
         .values(heartbeat_at=now)
     )

@@ -9,8 +9,8 @@ from warehouse.exports.export_table import ExportColumn, ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
-from warehouse.queries.accounts import is_history_rewritten
 from warehouse.queries.results import read_result_document
+from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row

@@ -24,15 +24,17 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from warehouse.home import FreeBytes, check_free_space, free_bytes
-from warehouse.lake.file_layout import APPEND_PROPERTIES, file_size, rewrite_properties
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.schema_evolution import (
+    APPEND_PROPERTIES,
     check_marks,
     complete_before,
+    file_size,
     has_added_columns,
     open_table,
     purge_versions,
     retry_commits,
+    rewrite_properties,
     version_of,
     writing,
     writing_alone,

@@ -13,8 +13,12 @@ from datetime import UTC, datetime, timedelta
 from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
-from warehouse.lake.schema_evolution import COMPLETE_BEFORE, SORTED_ROWS
+from warehouse.lake.schema_evolution import (
+    COMPLETE_BEFORE,
+    SORT_COLUMNS,
+    SORTED_ROWS,
+    rewrite_properties,
+)
 from warehouse.lake.store import Lake, storage_errors
 from warehouse.lake.video_index import VIDEOS_TABLE
 from warehouse.maintenance.video_index import update_video_index

@@ -9,12 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.record_rows import (
-    account_from_row,
-    track_from_row,
-    unpack_document,
-    video_from_row,
-)
+from warehouse.lake import record_rows
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
 from warehouse.tables.marts import MARTS
@@ -43,7 +38,7 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
         statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
     """
     rows = _first_rows(engine, "seen.videos", "aweme_id", aweme_ids, order=order)
-    return {aweme_id: video_from_row(row) for aweme_id, row in rows.items()}
+    return {aweme_id: record_rows.video_from_row(row) for aweme_id, row in rows.items()}
 
 
 def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
@@ -68,7 +63,7 @@ def read_latest_track(engine: Engine, music_id: str) -> Track | None:
         """,
         id=music_id,
     )
-    return track_from_row(rows[0]) if rows else None
+    return record_rows.track_from_row(rows[0]) if rows else None
 
 
 def read_track_names(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
@@ -114,7 +109,7 @@ def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, A
     """Return the newest observation of each account. Accounts never observed are absent."""
     order = "observed_at desc, committed_at desc"
     rows = _first_rows(engine, "seen.accounts", "sec_uid", sec_uids, order=order)
-    return {sec_uid: account_from_row(row) for sec_uid, row in rows.items()}
+    return {sec_uid: record_rows.account_from_row(row) for sec_uid, row in rows.items()}
 
 
 def read_sound_features(
@@ -137,7 +132,7 @@ def read_result_document(engine: Engine, job_id: str) -> Row | None:
         """,
         job_id=job_id,
     )
-    return with_reference_kinds(unpack_document(rows[0]["document"])) if rows else None
+    return with_reference_kinds(record_rows.unpack_document(rows[0]["document"])) if rows else None
 
 
 def with_reference_kinds(document: Row) -> Row:

@@ -11,10 +11,10 @@ from uuid import uuid4
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.accounts import read_marks
+from warehouse.queries.videos import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.tables.row_rules import WRITE_TEST_SURFACE
+from warehouse.tables.contract import WRITE_TEST_SURFACE
 
 TABLE = "marts.surface_health"
 GOOD_RESPONSES_KEPT = 5

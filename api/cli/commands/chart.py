@@ -37,7 +37,7 @@ from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
     from api.services.chart_songs import ChartSongService
-    from pipelines.charts.open_service import ChartService
+    from pipelines.charts.service import ChartService
 
 app = operations.chart
 _LINE_EVERY = 50
@@ -204,7 +204,7 @@ def _show(
 
 @contextmanager
 def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
-    from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
+    from pipelines.charts.service import open_chart_service  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
     with open_chart_service(stored_settings() if reads else Settings()) as service:
         yield service

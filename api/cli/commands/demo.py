@@ -21,11 +21,10 @@ from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
 from api.cli.options import SandboxSeed, SandboxSize
 from api.cli.processes.child_processes import ChildProcessGroup
-from api.cli.processes.demo_data import WORLD, keep_tables
-from api.cli.processes.demo_environment import DemoEnvironment
+from api.cli.processes.demo_environment import WORLD, DemoEnvironment, keep_tables
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_banner, print_judgement, print_result
-from api.services.evidence.report_evidence import ReportEvidence
+from api.services.evidence.excerpts import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
 from api.services.report.render import render_report
 from pipelines.platform.providers import choose_profile, choose_stored_world

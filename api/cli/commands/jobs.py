@@ -16,7 +16,7 @@ from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
 from api.cli.stores import call_service_or_stores, stored_settings
-from pipelines.documents.stop_reasons import stop_message
+from pipelines.documents.messages import stop_message
 from warehouse.records.values import Document
 
 INPUT_LIMIT = 28

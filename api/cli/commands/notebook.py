@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from api.cli.processes.child_processes import sametrack_command
-from api.cli.processes.demo_data import WORLD, has_tables
+from api.cli.processes.demo_environment import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
 from warehouse.analysis.address import read_address_settings
 from warehouse.extras import need_extra

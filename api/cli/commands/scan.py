@@ -13,17 +13,10 @@ from typing import Annotated
 
 import typer
 
-from api.cli import terminal
+from api.cli import options, terminal
 from api.cli.api_access import call_and_print
 from api.cli.http_job_client import HttpJobClient
 from api.cli.job_client import JobClient
-from api.cli.options import (
-    PARAMETERS_PANEL,
-    ApiOption,
-    JsonDataOption,
-    given_parameters,
-    parameter_option,
-)
 from api.cli.processes.child_processes import WorkerSupervisor, is_listening, service_url
 from api.cli.rendering import reads
 from api.cli.rendering.progress import ScanDisplay, follow_job
@@ -63,26 +56,32 @@ _ByName = Annotated[
         help="INPUT is the name of a song: search for it by text. Confirms nothing.",
     ),
 ]
-_CandidateLimit = Annotated[int | None, parameter_option(BY_NAME["candidate_limit"])]
-_Count = Annotated[int | None, parameter_option(BY_NAME["count"])]
-_SortBy = Annotated[SortBy | None, parameter_option(BY_NAME["sort_by"])]
-_ViralThreshold = Annotated[int | None, parameter_option(BY_NAME["viral_threshold"])]
-_ViralOnly = Annotated[bool | None, parameter_option(BY_NAME["viral_only"])]
-_SearchEnabled = Annotated[bool | None, parameter_option(BY_NAME["search_enabled"])]
-_SearchCandidateLimit = Annotated[int | None, parameter_option(BY_NAME["search_candidate_limit"])]
-_SearchBatchTarget = Annotated[int | None, parameter_option(BY_NAME["search_batch_target"])]
-_SearchPageLimit = Annotated[int | None, parameter_option(BY_NAME["search_page_limit"])]
-_SearchRequestBudget = Annotated[int | None, parameter_option(BY_NAME["search_request_budget"])]
-_VerifyAudio = Annotated[bool | None, parameter_option(BY_NAME["verify_audio"])]
-_MatchThreshold = Annotated[float | None, parameter_option(BY_NAME["match_threshold"])]
-_AccountProfileLimit = Annotated[int | None, parameter_option(BY_NAME["account_profile_limit"])]
-_Refresh = Annotated[bool | None, parameter_option(BY_NAME["refresh"])]
+_CandidateLimit = Annotated[int | None, options.parameter_option(BY_NAME["candidate_limit"])]
+_Count = Annotated[int | None, options.parameter_option(BY_NAME["count"])]
+_SortBy = Annotated[SortBy | None, options.parameter_option(BY_NAME["sort_by"])]
+_ViralThreshold = Annotated[int | None, options.parameter_option(BY_NAME["viral_threshold"])]
+_ViralOnly = Annotated[bool | None, options.parameter_option(BY_NAME["viral_only"])]
+_SearchEnabled = Annotated[bool | None, options.parameter_option(BY_NAME["search_enabled"])]
+_SearchCandidateLimit = Annotated[
+    int | None, options.parameter_option(BY_NAME["search_candidate_limit"])
+]
+_SearchBatchTarget = Annotated[int | None, options.parameter_option(BY_NAME["search_batch_target"])]
+_SearchPageLimit = Annotated[int | None, options.parameter_option(BY_NAME["search_page_limit"])]
+_SearchRequestBudget = Annotated[
+    int | None, options.parameter_option(BY_NAME["search_request_budget"])
+]
+_VerifyAudio = Annotated[bool | None, options.parameter_option(BY_NAME["verify_audio"])]
+_MatchThreshold = Annotated[float | None, options.parameter_option(BY_NAME["match_threshold"])]
+_AccountProfileLimit = Annotated[
+    int | None, options.parameter_option(BY_NAME["account_profile_limit"])
+]
+_Refresh = Annotated[bool | None, options.parameter_option(BY_NAME["refresh"])]
 _SearchKeywords = Annotated[
     str | None,
     typer.Option(
         help=f"Comma-separated song titles to search for, at most {MAX_SEARCH_KEYWORDS}. "
         "Default: the music title.",
-        rich_help_panel=PARAMETERS_PANEL,
+        rich_help_panel=options.PARAMETERS_PANEL,
         show_default=False,
     ),
 ]
@@ -111,7 +110,7 @@ def scan(
     search_keywords: _SearchKeywords = None,
 ) -> None:
     """Find, verify and rank the videos that use a track."""
-    parameters = given_parameters(
+    parameters = options.given_parameters(
         candidate_limit=candidate_limit,
         count=count,
         sort_by=sort_by,
@@ -170,8 +169,8 @@ def scan(
 def hot(
     track: Track,
     *,
-    as_json: JsonDataOption = False,
-    api: ApiOption = None,
+    as_json: options.JsonDataOption = False,
+    api: options.ApiOption = None,
     candidate_limit: _CandidateLimit = None,
     count: _Count = None,
     sort_by: _SortBy = None,
@@ -189,7 +188,7 @@ def hot(
     search_keywords: _SearchKeywords = None,
 ) -> None:
     """Show the stored ranking of a track, or start a job that creates it."""
-    parameters = given_parameters(
+    parameters = options.given_parameters(
         candidate_limit=candidate_limit,
         count=count,
         sort_by=sort_by,
@@ -217,8 +216,8 @@ def hot(
 def batch(
     inputs: Annotated[list[str], typer.Argument(metavar="INPUT", help="Up to ten tracks.")],
     *,
-    as_json: JsonDataOption = False,
-    api: ApiOption = None,
+    as_json: options.JsonDataOption = False,
+    api: options.ApiOption = None,
     candidate_limit: _CandidateLimit = None,
     count: _Count = None,
     sort_by: _SortBy = None,
@@ -236,7 +235,7 @@ def batch(
     search_keywords: _SearchKeywords = None,
 ) -> None:
     """Show or start the rankings of up to ten tracks, or of the songs of a list."""
-    parameters = given_parameters(
+    parameters = options.given_parameters(
         candidate_limit=candidate_limit,
         count=count,
         sort_by=sort_by,

@@ -4,8 +4,7 @@ from rich import box
 from rich.table import Table
 
 from api.cli.terminal import out, safe
-from pipelines.documents.messages import counted
-from pipelines.documents.stop_reasons import stop_message
+from pipelines.documents.messages import counted, stop_message
 from warehouse.records.values import ReadOnlyDocument
 
 _MOST_LISTED = 12

@@ -16,7 +16,7 @@ from rich.text import Text
 from api.cli.rendering.progress import LiveDisplay
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
-from pipelines.documents.stop_reasons import STOPS
+from pipelines.documents.messages import STOPS
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:

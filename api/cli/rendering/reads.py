@@ -14,8 +14,7 @@ from rich.table import Table
 from api.cli.rendering.results import four_counts, print_coverage, print_result
 from api.cli.terminal import format_count, safe
 from pipelines.documents import messages
-from pipelines.documents.stop_reasons import stop_message
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import reason_message, stop_message
 from warehouse.records.videos import COUNTS
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.terminal import format_count, safe
-from pipelines.documents import coverage_messages, messages
+from pipelines.documents import messages
 from warehouse.records.videos import COUNTS
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydantic
@@ -168,12 +168,12 @@ def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
     # Sources, decisions, what was not reached, how much was genuine, estimates, audit
     sentences = [
-        *map(coverage_messages.source_sentence, coverage["sources"]),
+        *map(messages.source_sentence, coverage["sources"]),
         *messages.decision_sentences(coverage.get("decisions", ())),
         *messages.not_reached_sentences(map(str, coverage["not_reached"])),
         *messages.genuine_sentences(coverage.get("list_genuine_share", [])),
-        *coverage_messages.coverage_estimate_sentences(coverage.get("estimates")),
-        *coverage_messages.audit_sentences(coverage.get("audit")),
+        *messages.coverage_estimate_sentences(coverage.get("estimates")),
+        *messages.audit_sentences(coverage.get("audit")),
     ]
     for sentence in sentences:
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)

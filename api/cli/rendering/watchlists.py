@@ -6,8 +6,7 @@ from rich.table import Table
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, format_count, safe
-from pipelines.documents.messages import counted
-from pipelines.documents.stop_reasons import stop_message
+from pipelines.documents.messages import counted, stop_message
 from warehouse.records.values import ReadOnlyDocument
 
 TITLE_LIMIT = 40

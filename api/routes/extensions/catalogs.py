@@ -7,13 +7,8 @@ from starlette.responses import Response
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
-from api.routes.dependencies import (
-    DeadlineDep,
-    ScanServiceDep,
-    SourcesDep,
-    built_from,
-    check_query,
-)
+from api.routes import dependencies
+from api.schemas import responses
 from api.schemas.extensions.catalogs import (
     CatalogCancelled,
     CatalogDocument,
@@ -22,28 +17,25 @@ from api.schemas.extensions.catalogs import (
     CatalogRemoved,
     CatalogTracks,
 )
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    action_responses,
-    read_responses,
-)
 from api.server.middleware.json_body import JsonRoute
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_lists import SongListReader
 
-router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
+router = APIRouter(
+    tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(dependencies.check_query)]
+)
 
 _ONE = f"{PATH}/{{name}}"
-_LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
+_LIST_ERRORS = (*responses.PARAMETER_ERRORS, *responses.STORE_ERRORS)
 _ERRORS = (*_LIST_ERRORS, "not_found")
 CatalogName = Annotated[str, Path(description="name of a catalogue. 曲库名称")]
 
 
-async def _catalogs(sources: SourcesDep, deadline: DeadlineDep) -> CatalogApi:
+async def _catalogs(
+    sources: dependencies.SourcesDep, deadline: dependencies.DeadlineDep
+) -> CatalogApi:
     def build(chosen: Sources) -> CatalogApi:
         profile, control = chosen.profile, chosen.control
         songs = SongListReader(
@@ -62,7 +54,7 @@ async def _catalogs(sources: SourcesDep, deadline: DeadlineDep) -> CatalogApi:
         )
         return CatalogApi(catalogs, control, is_demo=chosen.is_demo)
 
-    return built_from(sources, build)
+    return dependencies.built_from(sources, build)
 
 
 CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]
@@ -71,7 +63,9 @@ CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]
 @router.post(
     f"{_ONE}/tracks",
     summary="Import tracks into a catalogue",
-    responses=action_responses(CatalogImport, "Import", *BODY_ERRORS, *STORE_ERRORS, "not_found"),
+    responses=responses.action_responses(
+        CatalogImport, "Import", *responses.BODY_ERRORS, *responses.STORE_ERRORS, "not_found"
+    ),
 )
 def sametrack_catalog_import(
     request: Request,
@@ -91,7 +85,7 @@ def sametrack_catalog_import(
 @router.get(
     PATH,
     summary="List catalogues",
-    responses=action_responses(CatalogList, "Catalogues", *_LIST_ERRORS),
+    responses=responses.action_responses(CatalogList, "Catalogues", *_LIST_ERRORS),
 )
 def sametrack_catalogs(request: Request, catalogs: CatalogsDep) -> Response:
     """Return all catalogues with the states of their tracks. 曲库列表."""
@@ -101,7 +95,7 @@ def sametrack_catalogs(request: Request, catalogs: CatalogsDep) -> Response:
 @router.get(
     _ONE,
     summary="Get a catalogue",
-    responses=action_responses(CatalogDocument, "Catalogue", *_ERRORS),
+    responses=responses.action_responses(CatalogDocument, "Catalogue", *_ERRORS),
 )
 def sametrack_catalog(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Return where a catalogue stands: what is due, under way, and spent today. 曲库状态."""
@@ -112,7 +106,7 @@ def sametrack_catalog(request: Request, name: CatalogName, catalogs: CatalogsDep
 @router.post(
     f"{_ONE}/runs",
     summary="Run a catalogue",
-    responses=action_responses(CatalogDocument, "Catalogue whose run begins", *_ERRORS),
+    responses=responses.action_responses(CatalogDocument, "Catalogue whose run begins", *_ERRORS),
 )
 def sametrack_catalog_run(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Have workers scan what is due, until the day's budget is spent. 运行曲库."""
@@ -123,10 +117,13 @@ def sametrack_catalog_run(request: Request, name: CatalogName, catalogs: Catalog
 @router.delete(
     f"{_ONE}/runs",
     summary="Stop the run of a catalogue",
-    responses=action_responses(CatalogCancelled, "Stopped run", *_ERRORS),
+    responses=responses.action_responses(CatalogCancelled, "Stopped run", *_ERRORS),
 )
 def sametrack_catalog_cancel(
-    request: Request, name: CatalogName, catalogs: CatalogsDep, scan_service: ScanServiceDep
+    request: Request,
+    name: CatalogName,
+    catalogs: CatalogsDep,
+    scan_service: dependencies.ScanServiceDep,
 ) -> Response:
     """Stop the run and cancel its jobs. What was scanned is kept. 停止曲库运行."""
     record_parameters(request.scope, {"name": name})
@@ -136,7 +133,7 @@ def sametrack_catalog_cancel(
 @router.delete(
     _ONE,
     summary="Remove a catalogue",
-    responses=action_responses(CatalogRemoved, "Removed catalogue", *_ERRORS),
+    responses=responses.action_responses(CatalogRemoved, "Removed catalogue", *_ERRORS),
 )
 def sametrack_catalog_remove(
     request: Request, name: CatalogName, catalogs: CatalogsDep
@@ -149,7 +146,7 @@ def sametrack_catalog_remove(
 @router.get(
     f"{_ONE}/tracks",
     summary="Tracks of a catalogue",
-    responses=read_responses(CatalogTracks, "Tracks", *_ERRORS),
+    responses=responses.read_responses(CatalogTracks, "Tracks", *_ERRORS),
 )
 def sametrack_catalog_tracks(
     request: Request,

@@ -8,14 +8,8 @@ from starlette.responses import Response
 from api.params.chart import ChartLinkBody, ChartLinksQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import SourcesDep, built_from, check_query
+from api.schemas import responses
 from api.schemas.extensions import chart_platform
-from api.schemas.responses import (
-    BODY_ERRORS,
-    READ_ERRORS,
-    WRITE_ERRORS,
-    action_responses,
-    read_responses,
-)
 from api.server.middleware.json_body import JsonRoute
 from api.services.chart_songs import PATH, ChartSongService
 
@@ -39,12 +33,12 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
 @router.post(
     f"{PATH}/links",
     summary="Link a chart song to a music id",
-    responses=action_responses(
+    responses=responses.action_responses(
         chart_platform.ChartSongComparison,
         "Song with the new decision",
-        *BODY_ERRORS,
+        *responses.BODY_ERRORS,
         "not_found",
-        *WRITE_ERRORS,
+        *responses.WRITE_ERRORS,
     ),
 )
 def sametrack_chart_link(
@@ -66,7 +60,9 @@ def sametrack_chart_link(
 @router.get(
     f"{PATH}/songs/{{song_key}}",
     summary="Chart song compared with the platform",
-    responses=read_responses(chart_platform.ChartSongComparison, "Song", *READ_ERRORS, "not_found"),
+    responses=responses.read_responses(
+        chart_platform.ChartSongComparison, "Song", *responses.READ_ERRORS, "not_found"
+    ),
 )
 def sametrack_chart_song(
     request: Request, song_key: SongKey, songs: ChartSongServiceDep
@@ -83,11 +79,11 @@ def sametrack_chart_song(
 @router.post(
     f"{PATH}/judge",
     summary="Judge the links of all chart songs again",
-    responses=action_responses(
+    responses=responses.action_responses(
         chart_platform.SongLinkUpdate,
         "Counts of songs and links",
         "unknown_parameter",
-        *WRITE_ERRORS,
+        *responses.WRITE_ERRORS,
     ),
 )
 def sametrack_chart_judge(request: Request, songs: ChartSongServiceDep) -> Response:
@@ -98,8 +94,11 @@ def sametrack_chart_judge(request: Request, songs: ChartSongServiceDep) -> Respo
 @router.get(
     f"{PATH}/links",
     summary="Manual links of chart songs",
-    responses=read_responses(
-        chart_platform.LinkDecisionList, "Manual decisions", "invalid_parameter", *READ_ERRORS
+    responses=responses.read_responses(
+        chart_platform.LinkDecisionList,
+        "Manual decisions",
+        "invalid_parameter",
+        *responses.READ_ERRORS,
     ),
 )
 def sametrack_chart_links(

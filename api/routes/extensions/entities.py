@@ -10,16 +10,8 @@ from api.responses.documents import to_document
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep, check_query
+from api.schemas import responses
 from api.schemas.extensions.exports import NoteDocument, NoteList
-from api.schemas.responses import (
-    BODY_ERRORS,
-    READ_ERRORS,
-    STORE_ERRORS,
-    action_responses,
-    error_responses,
-    file,
-    read_responses,
-)
 from api.server.middleware.json_body import JsonRoute
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
@@ -39,8 +31,8 @@ EntityId = Annotated[
     "/api/v1/sametrack/pictures/{kind}/{entity_id}",
     summary="Cover or avatar (JPEG)",
     responses={
-        OK: file("image/jpeg", "Picture of at most 144 by 192 pixels"),
-        **error_responses("invalid_parameter", "unknown_parameter", "not_found"),
+        OK: responses.file("image/jpeg", "Picture of at most 144 by 192 pixels"),
+        **responses.error_responses("invalid_parameter", "unknown_parameter", "not_found"),
     },
     response_class=Response,
 )
@@ -63,8 +55,8 @@ async def sametrack_picture(
 @router.get(
     _NOTES,
     summary="Notes and tags",
-    responses=read_responses(
-        NoteList, "Notes, the newest first", "invalid_parameter", *READ_ERRORS
+    responses=responses.read_responses(
+        NoteList, "Notes, the newest first", "invalid_parameter", *responses.READ_ERRORS
     ),
 )
 def sametrack_notes(
@@ -79,8 +71,11 @@ def sametrack_notes(
 @router.post(
     _NOTES,
     summary="Write a note",
-    responses=action_responses(
-        NoteList, "All notes on this kind, the newest first", *BODY_ERRORS, *STORE_ERRORS
+    responses=responses.action_responses(
+        NoteList,
+        "All notes on this kind, the newest first",
+        *responses.BODY_ERRORS,
+        *responses.STORE_ERRORS,
     ),
 )
 def sametrack_note(

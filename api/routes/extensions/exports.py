@@ -17,7 +17,7 @@ from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
 from api.schemas import responses
 from api.schemas.extensions import exports
-from api.services.evidence.report_evidence import collect_report_evidence
+from api.services.evidence.excerpts import collect_report_evidence
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName, build_file
 from api.services.job_document import scan_job_id, to_job_document

@@ -18,18 +18,13 @@ from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
 from api.params.scan import field_parameter
 from api.params.watchlists import ThresholdsBody
-from api.responses.envelope import (
-    EncodedData,
-    JsonResponse,
-    conditional_response,
-    encode_data,
-)
+from api.responses import envelope
 from api.responses.errors import NotFoundError
 from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
 from api.schemas.responses import read_responses
 from api.services.exports.tables import TABLES as EXPORT_TABLES
-from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
+from pipelines.documents import messages
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
@@ -71,19 +66,19 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "surface": messages.SURFACES,
     "question": messages.QUESTIONS,
     "left_out": messages.LEFT_OUT,
-    "stop": stop_reasons.STOPS,
+    "stop": messages.STOPS,
     "not_read": messages.NOT_READ,
     "link": messages.LINKS,
     "relevance": messages.RELEVANCE,
     "variant": messages.VARIANTS,
     "observation": messages.OBSERVATIONS,
-    "reason": verdict_reasons.REASONS,
-    "estimate_method": coverage_messages.METHODS,
-    "assumption": coverage_messages.ASSUMPTIONS,
-    "not_estimated": coverage_messages.NOT_ESTIMATED,
-    "estimate_unit": coverage_messages.UNITS,
-    "not_audited": coverage_messages.NOT_AUDITED,
-    "audit_verdict": coverage_messages.AUDIT_VERDICTS,
+    "reason": messages.REASONS,
+    "estimate_method": messages.METHODS,
+    "assumption": messages.ASSUMPTIONS,
+    "not_estimated": messages.NOT_ESTIMATED,
+    "estimate_unit": messages.UNITS,
+    "not_audited": messages.NOT_AUDITED,
+    "audit_verdict": messages.AUDIT_VERDICTS,
     "figure": messages.FIGURES,
 }
 _LIMITS = {
@@ -131,9 +126,9 @@ def sametrack_reference(request: Request) -> Response:
     app: FastAPI = request.app
     # Built once: it changes only with the release.
     if not hasattr(app.state, "reference"):
-        app.state.reference = encode_data(build_reference(app.openapi()))
-    encoded: EncodedData = app.state.reference
-    return conditional_response(request.scope, encoded)
+        app.state.reference = envelope.encode_data(build_reference(app.openapi()))
+    encoded: envelope.EncodedData = app.state.reference
+    return envelope.conditional_response(request.scope, encoded)
 
 
 @router.get("/openapi.json")
@@ -141,7 +136,9 @@ async def openapi_json(request: Request, lang: str = "en") -> Response:
     """Return the OpenAPI 3.1.0 description, in Chinese with `lang=zh`."""
     # In a thread: the first call takes half a second.
     document = await run_sync(request.app.openapi)
-    return JsonResponse(await run_sync(in_chinese, document) if lang == CHINESE else document)
+    return envelope.JsonResponse(
+        await run_sync(in_chinese, document) if lang == CHINESE else document
+    )
 
 
 @router.get("/docs")
@@ -180,7 +177,7 @@ async def console_page(services: ServicesDep) -> Response:
 @router.get("/console/words.json")
 async def console_words() -> Response:
     """Return messages for codes in both languages, limits of the scan form, columns of exports."""
-    return JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
+    return envelope.JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
 
 
 @router.get("/console/{name:path}")

@@ -10,12 +10,7 @@ from fastapi import APIRouter, Body, Depends, Request
 from starlette.responses import Response
 
 from api.params.sql import SqlBody, SqlExportBody
-from api.responses.envelope import (
-    conditional_response,
-    record_parameters,
-    request_info,
-    success_response,
-)
+from api.responses import envelope
 from api.responses.errors import NO_CONTENT
 from api.routes.dependencies import SqlDep, check_query
 from api.schemas import responses
@@ -38,7 +33,7 @@ _ERRORS = (*responses.STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted"
 )
 async def sametrack_queries(request: Request, sql: SqlDep) -> Response:
     """Return all named queries with their parameters and statements. 常用查询列表."""
-    return conditional_response(request.scope, sql.library())
+    return envelope.conditional_response(request.scope, sql.library())
 
 
 @router.get(
@@ -50,7 +45,7 @@ async def sametrack_queries(request: Request, sql: SqlDep) -> Response:
 )
 async def sametrack_tables(request: Request, sql: SqlDep) -> Response:
     """Return the tables that a statement can read, as in the data dictionary. 数据表与字段."""
-    return conditional_response(request.scope, sql.tables())
+    return envelope.conditional_response(request.scope, sql.tables())
 
 
 @router.post(
@@ -68,9 +63,9 @@ async def sametrack_sql(
     Only the tables of the warehouse can be read: no files, URLs, extensions or settings. Statements
     run one at a time, with limits of time and memory; closing the connection cancels one.
     """
-    record_parameters(request.scope, body.model_dump())
+    envelope.record_parameters(request.scope, body.model_dump())
     rows = await _run(request, sql, partial(sql.rows, body))
-    return _cancelled() if rows is None else success_response(request.scope, rows)
+    return _cancelled() if rows is None else envelope.success_response(request.scope, rows)
 
 
 @router.post(
@@ -91,8 +86,8 @@ async def sametrack_sql_export(
     the statement. What a format cannot hold is text in it; a column of Parquet that has such a
     value is text.
     """
-    record_parameters(request.scope, body.model_dump())
-    call = request_info(request.scope)
+    envelope.record_parameters(request.scope, body.model_dump())
+    call = envelope.request_info(request.scope)
     stamp = call.moment.astimezone(call.time_zone).strftime("%Y%m%d-%H%M%S")
     file = await _run(request, sql, partial(sql.file, body, stamp=stamp))
     if file is None:

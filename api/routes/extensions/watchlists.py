@@ -8,6 +8,7 @@ from starlette.responses import Response
 from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import SourcesDep, built_from, check_query
+from api.schemas import responses
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
     WatchlistDeleted,
@@ -16,20 +17,13 @@ from api.schemas.extensions.watchlists import (
     WatchRunDetail,
     WatchRunList,
 )
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    action_responses,
-    read_responses,
-)
 from api.server.middleware.json_body import JsonRoute
 from api.services.watchlists.service import PATH, WatchlistService
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 _ONE = f"{PATH}/{{name}}"
-_LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
+_LIST_ERRORS = (*responses.PARAMETER_ERRORS, *responses.STORE_ERRORS)
 _ERRORS = (*_LIST_ERRORS, "not_found")
 WatchlistName = Annotated[str, Path(description="name of a watchlist. 监控清单名称")]
 RunId = Annotated[str, Path(description="id of a run. 运行 ID")]
@@ -50,8 +44,12 @@ WatchlistsDep = Annotated[WatchlistService, Depends(_watchlist_service)]
 @router.post(
     PATH,
     summary="Create a watchlist",
-    responses=action_responses(
-        WatchlistDocument, "New watchlist", *BODY_ERRORS, *STORE_ERRORS, "invalid_music_input"
+    responses=responses.action_responses(
+        WatchlistDocument,
+        "New watchlist",
+        *responses.BODY_ERRORS,
+        *responses.STORE_ERRORS,
+        "invalid_music_input",
     ),
 )
 def sametrack_watchlist_create(
@@ -66,11 +64,11 @@ def sametrack_watchlist_create(
 @router.patch(
     _ONE,
     summary="Change a watchlist",
-    responses=action_responses(
+    responses=responses.action_responses(
         WatchlistDocument,
         "Changed watchlist",
-        *BODY_ERRORS,
-        *STORE_ERRORS,
+        *responses.BODY_ERRORS,
+        *responses.STORE_ERRORS,
         "invalid_music_input",
         "not_found",
     ),
@@ -90,7 +88,7 @@ def sametrack_watchlist_change(
 @router.get(
     PATH,
     summary="List watchlists",
-    responses=read_responses(WatchlistList, "Watchlists", *_LIST_ERRORS),
+    responses=responses.read_responses(WatchlistList, "Watchlists", *_LIST_ERRORS),
 )
 def sametrack_watchlists(request: Request, watchlists: WatchlistsDep) -> Response:
     """Return all watchlists with their last run and next due time. 监控清单列表."""
@@ -100,7 +98,7 @@ def sametrack_watchlists(request: Request, watchlists: WatchlistsDep) -> Respons
 @router.get(
     _ONE,
     summary="Get a watchlist",
-    responses=read_responses(WatchlistDocument, "Watchlist", *_ERRORS),
+    responses=responses.read_responses(WatchlistDocument, "Watchlist", *_ERRORS),
 )
 def sametrack_watchlist(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -113,7 +111,7 @@ def sametrack_watchlist(
 @router.delete(
     _ONE,
     summary="Delete a watchlist",
-    responses=action_responses(WatchlistDeleted, "Deleted watchlist", *_ERRORS),
+    responses=responses.action_responses(WatchlistDeleted, "Deleted watchlist", *_ERRORS),
 )
 def sametrack_watchlist_delete(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -126,7 +124,7 @@ def sametrack_watchlist_delete(
 @router.post(
     f"{_ONE}/runs",
     summary="Run a watchlist now",
-    responses=action_responses(WatchRunDetail, "Started or joined run", *_ERRORS),
+    responses=responses.action_responses(WatchRunDetail, "Started or joined run", *_ERRORS),
 )
 def sametrack_watchlist_run(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -142,7 +140,7 @@ def sametrack_watchlist_run(
 @router.get(
     f"{_ONE}/runs/{{run_id}}",
     summary="Run of a watchlist",
-    responses=read_responses(WatchRunDetail, "Run", *_ERRORS),
+    responses=responses.read_responses(WatchRunDetail, "Run", *_ERRORS),
 )
 def sametrack_watchlist_run_of(
     request: Request, name: WatchlistName, run_id: RunId, watchlists: WatchlistsDep
@@ -155,7 +153,7 @@ def sametrack_watchlist_run_of(
 @router.get(
     f"{_ONE}/runs",
     summary="Runs of a watchlist",
-    responses=read_responses(WatchRunList, "Newest runs", *_ERRORS),
+    responses=responses.read_responses(WatchRunList, "Newest runs", *_ERRORS),
 )
 def sametrack_watchlist_runs(
     request: Request,
@@ -171,7 +169,7 @@ def sametrack_watchlist_runs(
 @router.get(
     f"{_ONE}/digests",
     summary="Digests of a watchlist",
-    responses=read_responses(WatchDigestList, "Newest digests", *_ERRORS),
+    responses=responses.read_responses(WatchDigestList, "Newest digests", *_ERRORS),
 )
 def sametrack_watchlist_digests(
     request: Request,

@@ -6,8 +6,13 @@ from pydantic import Field
 
 from api.schemas.chart import Day
 from api.schemas.extensions.exports import TrackGrowth
-from pipelines.charts.rules.platform_comparison import Direction, LeadReason
-from pipelines.charts.rules.song_links import Confidence, Reason, Relation
+from pipelines.charts.rules.platform_comparison import (
+    Confidence,
+    Direction,
+    LeadReason,
+    Reason,
+    Relation,
+)
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin

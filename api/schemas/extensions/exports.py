@@ -4,9 +4,9 @@ from typing import Annotated, NotRequired
 
 from pydantic import Field
 
-from api.params.annotations import AnnotationVerdict
+from api.params.scan import AnnotationVerdict
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
-from pipelines.documents.video_types import EvidenceDocument
+from pipelines.documents.result_types import EvidenceDocument
 from pipelines.reads.series import SeriesKind
 from warehouse.control.notes import NoteKind
 from warehouse.records.evidence import MeasureName

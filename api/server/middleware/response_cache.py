@@ -2,7 +2,7 @@
 
 A route calls `cache_response` next to `read`; later requests for the same path and query get the
 same `data` in a fresh envelope, without running the route. Failures are never cached. Not here:
-invalidation (`api/services/entity_changes.py`), polled jobs (`api/services/job_responses.py`),
+invalidation (`api/services/entity_changes.py`), polled jobs (`api/services/job_document.py`),
 tokens (checked earlier in the stack).
 """
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from api.params.annotations import AnnotationVerdict
+from api.params.scan import AnnotationVerdict
 from api.responses.documents import to_document
 from api.schemas.extensions.exports import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison

@@ -11,12 +11,11 @@ from typing import Literal
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import exports
-from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair
-from api.services.evidence.scene import to_picture
+from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair, to_picture
 from pipelines.audio.explanation import Explanation, explain_pair, measures_of
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
-from pipelines.documents.video_types import EvidenceDocument
+from pipelines.documents.result_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
 from warehouse.home import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row

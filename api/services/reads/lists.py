@@ -19,7 +19,7 @@ from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
-from pipelines.documents.video_types import VideoDocument
+from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor

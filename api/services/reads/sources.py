@@ -24,7 +24,7 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.accounts import read_last_outcome
+from warehouse.queries.videos import read_last_outcome
 from warehouse.records.worlds import is_demo_world
 
 FALLBACK_PROVIDER = "mock"

@@ -19,7 +19,7 @@ from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.session import DetailOrUnavailable
 from pipelines.captures.sharing import is_fresh
-from pipelines.documents.video_types import VideoDocument
+from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import ListedVideo, read_listed_videos

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from pipelines.documents.video_types import EvidenceDocument, RankedVideo
+from pipelines.documents.result_types import EvidenceDocument, RankedVideo
 from warehouse.records.evidence import LOWER_IS_BETTER, MeasureName, least_overlap_s, meets_limit
 
 BAR_WIDTH, BAR_HEIGHT = 150, 14

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from pipelines.documents.video_types import LinkType
+from pipelines.documents.result_types import LinkType
 from warehouse.records.values import Document, ReadOnlyDocument
 
 LINK_TYPES: tuple[LinkType, ...] = get_args(LinkType)

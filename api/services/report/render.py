@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from urllib.parse import urlsplit
 
-from api.services.evidence.report_evidence import ReportEvidence
+from api.services.evidence.excerpts import ReportEvidence
 from api.services.report import figures
 from api.services.report.ground_truth import Judgement
-from pipelines.documents import coverage_messages, messages
+from pipelines.documents import messages
 from pipelines.documents.html_pages import PageTemplates
-from pipelines.documents.messages import Message
-from pipelines.documents.stop_reasons import stop_message
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import Message, reason_message, stop_message
 from pipelines.parameters.scan import PARAMETERS
 from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -88,11 +86,11 @@ def render_report(
 
 
 _MESSAGES = {
-    "source": coverage_messages.source_sentence,
+    "source": messages.source_sentence,
     "decisions": messages.decision_sentences,
     "not_reached": messages.not_reached_sentences,
-    "estimates": coverage_messages.coverage_estimate_sentences,
-    "audit": coverage_messages.audit_sentences,
+    "estimates": messages.coverage_estimate_sentences,
+    "audit": messages.audit_sentences,
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
     "figure": messages.FIGURES.__getitem__,

@@ -13,29 +13,93 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Literal, Self
 
 import duckdb
 import orjson
 
-from api.services.sql.statement import (
-    Statement,
-    StatementAnswer,
-    StatementColumn,
-    StatementFault,
-    StatementSummary,
-)
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
+from warehouse.exports import table_files
 from warehouse.exports.export_table import to_table
-from warehouse.exports.table_files import LARGEST_EXACT, ExportMethod, json_value, to_file
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
-from warehouse.queries.accounts import is_history_rewritten
+from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
 from warehouse.records.times import to_utc_text
+
+# A statement on its way to the process that runs it, and what comes back. Both sides use it.
+
+type StatementForm = Literal["rows", table_files.TableFormat]
+type StatementFailure = Literal["invalid", "limit", "unavailable"]
+type ParameterValue = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement with its parameters, and the form in which its rows are returned.
+
+    `title` names the table of a file. A file contains `facts` next to its rows.
+    """
+
+    sql: str
+    parameters: dict[str, ParameterValue] = field(default_factory=dict)
+    as_of: str | None = None
+    row_limit: int = 1000
+    form: StatementForm = "rows"
+    has_byte_order_mark: bool = False
+    title: str = "answer"
+    facts: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        """Encode the statement."""
+        return orjson.dumps(asdict(self))
+
+    @classmethod
+    def of_json(cls, text: bytes) -> Self:
+        """Decode a statement."""
+        return cls(**orjson.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class StatementColumn:
+    """A column of an answer; `kind` as in exported tables."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSummary:
+    """A result without its rows. `is_cut`: there are more rows than the limit."""
+
+    columns: list[StatementColumn]
+    row_count: int
+    is_cut: bool
+    seconds: float
+    as_of: str | None
+    is_history_rewritten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatementAnswer:
+    """The rows as encoded JSON, or the bytes of a file."""
+
+    summary: StatementSummary
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFault:
+    """Why a statement has no result."""
+
+    failure: StatementFailure
+    detail: str
+    hint: str | None
+
 
 MAX_ANSWER_BYTES = 32_000_000
 _UNENCODABLE = (OverflowError, RecursionError, TypeError, ValueError)
@@ -114,13 +178,15 @@ def _answer(engine: Engine, open_engine: OpenEngine, statement: Statement) -> St
     }
     with _encoding_errors():
         if statement.form == "rows":
-            body = orjson.dumps(json_value(table.rows, largest=LARGEST_EXACT))
+            body = orjson.dumps(
+                table_files.json_value(table.rows, largest=table_files.LARGEST_EXACT)
+            )
         else:
-            method = ExportMethod(
+            method = table_files.ExportMethod(
                 tuple((name, value) for name, value in facts.items() if value is not None)
             )
             with_mark = statement.has_byte_order_mark
-            body = to_file(table, method, statement.form, for_spreadsheets=with_mark)
+            body = table_files.to_file(table, method, statement.form, for_spreadsheets=with_mark)
     # Again: as text, the rows may be several times as large.
     if len(body) > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError

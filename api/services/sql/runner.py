@@ -19,14 +19,7 @@ from multiprocessing.connection import Connection
 import orjson
 
 from api.responses.errors import QueryLimitError
-from api.services.sql.query_process import READY, out_of_memory
-from api.services.sql.statement import (
-    Statement,
-    StatementAnswer,
-    StatementColumn,
-    StatementFault,
-    StatementSummary,
-)
+from api.services.sql import query_process
 from warehouse.records import errors
 
 _START_S = 60.0
@@ -86,7 +79,9 @@ class StatementRunner:
         self._child: _QueryProcess | None = None
         self._is_closed = False
 
-    def run(self, statement: Statement, ticket: StatementTicket | None = None) -> StatementAnswer:
+    def run(
+        self, statement: query_process.Statement, ticket: StatementTicket | None = None
+    ) -> query_process.StatementAnswer:
         """Run a statement and return its answer. Blocks: call it in a thread.
 
         Raises:
@@ -103,7 +98,7 @@ class StatementRunner:
             except BaseException:
                 self._end_child()
                 raise
-            if not isinstance(answer, StatementFault):
+            if not isinstance(answer, query_process.StatementFault):
                 return answer
             if answer.failure == "invalid":
                 raise errors.InvalidParameterError(answer.detail, hint=answer.hint)
@@ -173,8 +168,8 @@ class StatementRunner:
             raise QueryCancelledError("the statement was cancelled")
 
     def _ask(
-        self, statement: Statement, ticket: StatementTicket
-    ) -> StatementAnswer | StatementFault:
+        self, statement: query_process.Statement, ticket: StatementTicket
+    ) -> query_process.StatementAnswer | query_process.StatementFault:
         # The process may end for lack of work just when a statement arrives; then a new one is
         # started, once.
         for is_last in (False, True):
@@ -217,13 +212,13 @@ class StatementRunner:
             child.end()
 
 
-def _fault_of_end(code: int | None) -> StatementFault:
+def _fault_of_end(code: int | None) -> query_process.StatementFault:
     """Return the fault of a statement whose process ended before it answered."""
     # The system kills a process for its memory, and a failed allocation aborts it.
     if code in {-signal.SIGKILL, -signal.SIGABRT}:
-        return out_of_memory()
+        return query_process.out_of_memory()
     how = "" if code is None else f" (signal {-code})" if code < 0 else f" (code {code})"
-    return StatementFault(
+    return query_process.StatementFault(
         "unavailable", f"the process for statements ended unexpectedly{how}", _AGAIN
     )
 
@@ -254,10 +249,12 @@ class _QueryProcess:
     def wait_until_ready(self) -> None:
         """Wait until the process has opened the lake."""
         message = self._receive(_START_S)
-        if message != READY:
+        if message != query_process.READY:
             raise errors.WarehouseUnavailableError(message.decode())
 
-    def ask(self, statement: Statement, seconds: float) -> StatementAnswer | StatementFault:
+    def ask(
+        self, statement: query_process.Statement, seconds: float
+    ) -> query_process.StatementAnswer | query_process.StatementFault:
         """Send a statement and wait for its answer.
 
         Raises:
@@ -267,12 +264,14 @@ class _QueryProcess:
         self._connection.send_bytes(statement.to_json())
         head = orjson.loads(self._receive(seconds))
         if "fault" in head:
-            return StatementFault(**head["fault"])
+            return query_process.StatementFault(**head["fault"])
         fields = head["summary"]
-        columns = [StatementColumn(**column) for column in fields.pop("columns")]
+        columns = [query_process.StatementColumn(**column) for column in fields.pop("columns")]
         # The rows follow as they are: they are sent on without being parsed here.
         body = self._connection.recv_bytes()
-        return StatementAnswer(StatementSummary(columns=columns, **fields), body)
+        return query_process.StatementAnswer(
+            query_process.StatementSummary(columns=columns, **fields), body
+        )
 
     @property
     def has_ended(self) -> bool:

@@ -22,8 +22,8 @@ from api.schemas.extensions.sql import (
     TableList,
 )
 from api.services.exports.tables import ExportFile
+from api.services.sql.query_process import ParameterValue, Statement, StatementAnswer
 from api.services.sql.runner import StatementTicket
-from api.services.sql.statement import ParameterValue, Statement, StatementAnswer
 from warehouse.analysis.description import NAMES, describe_table
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES

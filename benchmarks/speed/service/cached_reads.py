@@ -35,8 +35,7 @@ from api.responses.envelope import conditional_response, record_parameters
 from api.server.access.sessions import SessionsInMemory
 from api.server.metrics import Metrics
 from api.server.middleware.response_cache import cache_response
-from api.server.middleware_stack import wrap
-from api.server.request_context import RequestLogger
+from api.server.middleware_stack import RequestLogger, wrap
 from api.settings import ApiSettings
 from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from pipelines.logs import buffered_logging

@@ -12,19 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import rfft
 
-from pipelines.audio.features.sound_features import (
-    FINE_HOP_S,
-    HALVED_FROM_HZ,
-    HOP_S,
-    LONG_WINDOW_S,
-    SHORT_WINDOW_S,
-    Features,
-    Geometry,
-    Peaks,
-    filter_banks,
-    frame_count,
-    geometry,
-)
+from pipelines.audio.features import sound_features
 
 Spectrum = NDArray[np.float32]
 ComplexSpectrum = NDArray[np.complex64]
@@ -41,7 +29,7 @@ _LEAST_PROMINENCE = 0.7
 _PEAK_BACKGROUND_BINS = 61
 _REACH_BINS = 4
 _REACH_FRAMES = 2  # 46 ms
-_FRAMES_PER_BLOCK = round(1 / FINE_HOP_S)
+_FRAMES_PER_BLOCK = round(1 / sound_features.FINE_HOP_S)
 
 _FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 are 2 MB and fit into the CPU cache
 _REFERENCE_RATE = 22_050.0
@@ -50,19 +38,19 @@ _KAISER_BETA = 6.5
 _HALVED_AT_ONCE = 1 << 13  # blocks and their intermediate results stay in the CPU cache
 
 
-def measure_features(samples: NDArray[np.float32], rate: int) -> Features:
+def measure_features(samples: NDArray[np.float32], rate: int) -> sound_features.Features:
     """Extract the features of one sound.
 
     Args:
         samples: Mono samples (n,) without DC offset, not silent.
         rate: Sample rate in Hz.
     """
-    frames = frame_count(len(samples), rate)
+    frames = sound_features.frame_count(len(samples), rate)
     level = np.sqrt(np.mean(np.square(samples), dtype=np.float64))
-    while rate >= HALVED_FROM_HZ and rate % 2 == 0:
+    while rate >= sound_features.HALVED_FROM_HZ and rate % 2 == 0:
         samples, rate = halved(samples), rate // 2
-    grid = geometry(rate)
-    banks = filter_banks(rate)
+    grid = sound_features.geometry(rate)
+    banks = sound_features.filter_banks(rate)
     samples = samples * (_LEVEL / np.float32(level))
 
     # Chroma is whitened: only what rises above the neighbouring bins counts, so that equalizers
@@ -81,7 +69,9 @@ def measure_features(samples: NDArray[np.float32], rate: int) -> Features:
     mel_db = np.maximum(mel_db, mel_db.max() - _DYNAMIC_DB)
 
     peaks = pick_peaks(_loudness(magnitudes), spectra, grid)
-    return Features(np.concatenate(chroma).astype(np.float16), mel_db.astype(np.float16), peaks)
+    return sound_features.Features(
+        np.concatenate(chroma).astype(np.float16), mel_db.astype(np.float16), peaks
+    )
 
 
 def _loudness(magnitudes: Spectrum) -> Spectrum:
@@ -89,7 +79,9 @@ def _loudness(magnitudes: Spectrum) -> Spectrum:
     return loudness
 
 
-def pick_peaks(loudness: Spectrum, spectra: ComplexSpectrum, grid: Geometry) -> Peaks:
+def pick_peaks(
+    loudness: Spectrum, spectra: ComplexSpectrum, grid: sound_features.Geometry
+) -> sound_features.Peaks:
     """Return the strongest local maxima, at most 40 per second.
 
     Args:
@@ -131,7 +123,7 @@ def pick_peaks(loudness: Spectrum, spectra: ComplexSpectrum, grid: Geometry) -> 
     # int64, which wraps to a byte; a float out of a byte's range has no defined result.
     turns = np.angle(spectra[frames, bins]) / (2 * np.pi) + 0.5 * (bins % 2)
     phases = np.rint(256 * turns).astype(np.int64).astype(np.uint8)
-    return Peaks(frames.astype(np.int32), hertz, phases)
+    return sound_features.Peaks(frames.astype(np.int32), hertz, phases)
 
 
 def _moving_maximum(values: Spectrum, width: int) -> Spectrum:
@@ -147,21 +139,27 @@ def _moving_maximum(values: Spectrum, width: int) -> Spectrum:
     return values
 
 
-def long_spectra(samples: Spectrum, grid: Geometry, frames: int) -> Iterator[Spectrum]:
+def long_spectra(
+    samples: Spectrum, grid: sound_features.Geometry, frames: int
+) -> Iterator[Spectrum]:
     """Yield magnitudes (some frames, bins up to 5 kHz) of 186 ms windows every 46.4 ms."""
     size, bins = grid.long_size, grid.long_bins
-    centres = _centres(frames, HOP_S * grid.rate)
-    for block in _transformed(samples, centres, size, LONG_WINDOW_S * _REFERENCE_RATE):
+    centres = _centres(frames, sound_features.HOP_S * grid.rate)
+    for block in _transformed(
+        samples, centres, size, sound_features.LONG_WINDOW_S * _REFERENCE_RATE
+    ):
         yield np.abs(block[:, :bins])
 
 
-def short_spectra(samples: Spectrum, grid: Geometry, frames: int) -> ComplexSpectrum:
+def short_spectra(samples: Spectrum, grid: sound_features.Geometry, frames: int) -> ComplexSpectrum:
     """Return complex spectra (2 frames, bins up to 8 kHz) of 93 ms windows every 23.2 ms."""
     size, bins = grid.short_size, grid.short_bins
-    centres = _centres(2 * frames, FINE_HOP_S * grid.rate)
+    centres = _centres(2 * frames, sound_features.FINE_HOP_S * grid.rate)
     spectra = np.empty((len(centres), bins), dtype=np.complex64)
     first = 0
-    for block in _transformed(samples, centres, size, SHORT_WINDOW_S * _REFERENCE_RATE):
+    for block in _transformed(
+        samples, centres, size, sound_features.SHORT_WINDOW_S * _REFERENCE_RATE
+    ):
         spectra[first : first + len(block)] = block[:, :bins]
         first += len(block)
     return spectra

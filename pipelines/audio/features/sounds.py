@@ -11,19 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from pipelines.audio.features.sound_features import (
-    CHROMA_BINS,
-    FEATURE_VERSION,
-    MEL_BANDS,
-    Features,
-    Peaks,
-)
+from pipelines.audio.features import sound_features
 from warehouse.records.evidence import VERDICT_REVISION
 from warehouse.records.values import Row
 
 _MAGIC = b"SMTF"
 _HEADER = struct.Struct("<4sHII")  # magic, feature version, feature frames, peaks
-_READABLE = (2, int(FEATURE_VERSION))  # 2: the same, from spectra at the native sample rate
+_READABLE = (
+    2,
+    int(sound_features.FEATURE_VERSION),
+)  # 2: the same, from spectra at the native sample rate
 _MOST_FRAMES = 100_000  # more than an hour; a larger count means a corrupt row
 
 
@@ -47,11 +44,11 @@ class MeasuredSound:
     """
 
     sha256: str
-    features: Features
+    features: sound_features.Features
     duration_s: float
     sample_rate_hz: int
     codec: str
-    feature_version: str = FEATURE_VERSION
+    feature_version: str = sound_features.FEATURE_VERSION
     library_version: str
     cpu_ms: float = 0.0
 
@@ -78,10 +75,12 @@ def judging_version() -> str:
     return f"judging {VERDICT_REVISION}; {library_version()}"
 
 
-def pack_features(features: Features) -> bytes:
+def pack_features(features: sound_features.Features) -> bytes:
     """Serialize features: header, chroma, mel, peaks (little-endian)."""
     peaks = features.peaks
-    header = _HEADER.pack(_MAGIC, int(FEATURE_VERSION), features.frames, len(peaks.frames))
+    header = _HEADER.pack(
+        _MAGIC, int(sound_features.FEATURE_VERSION), features.frames, len(peaks.frames)
+    )
     return b"".join(
         (
             header,
@@ -94,7 +93,7 @@ def pack_features(features: Features) -> bytes:
     )
 
 
-def unpack_features(packed: bytes) -> Features:
+def unpack_features(packed: bytes) -> sound_features.Features:
     """Deserialize what `pack_features` wrote, in this version of the features or the one before.
 
     Raises:
@@ -110,8 +109,8 @@ def unpack_features(packed: bytes) -> Features:
         raise FeaturesUnreadableError(f"packed features have version {feature_version}")
 
     sizes = (
-        frames * CHROMA_BINS * 2,
-        frames * MEL_BANDS * 2,
+        frames * sound_features.CHROMA_BINS * 2,
+        frames * sound_features.MEL_BANDS * 2,
         peak_count * 2,
         peak_count * 4,
         peak_count,
@@ -120,10 +119,10 @@ def unpack_features(packed: bytes) -> Features:
     if len(packed) != ends[-1]:
         raise FeaturesUnreadableError("packed features are cut off")
     chroma, mel, at, hertz, phases = (packed[start:end] for start, end in pairwise(ends))
-    return Features(
-        np.frombuffer(chroma, "<f2").reshape(frames, CHROMA_BINS),
-        np.frombuffer(mel, "<f2").reshape(frames, MEL_BANDS),
-        Peaks(
+    return sound_features.Features(
+        np.frombuffer(chroma, "<f2").reshape(frames, sound_features.CHROMA_BINS),
+        np.frombuffer(mel, "<f2").reshape(frames, sound_features.MEL_BANDS),
+        sound_features.Peaks(
             np.frombuffer(at, "<u2").astype(np.int32),
             np.frombuffer(hertz, "<f4").astype(np.float32),
             np.frombuffer(phases, np.uint8),

@@ -11,14 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.sound_features import (
-    MEL_BANDS,
-    Features,
-    Peaks,
-    hz_to_mel,
-    mel_edges,
-    mel_to_hz,
-)
+from pipelines.audio.features import sound_features
 
 Family = Literal["speed", "tempo", "pitch", "pitch_and_speed"]
 BINS_PER_SEMITONE = 3
@@ -86,7 +79,7 @@ SEARCHED_SEMITONES = (_PITCHES[0], _PITCHES[-1])
 TEMPOS = tuple(sorted({hypothesis.tempo for hypothesis in HYPOTHESES}))
 
 
-def undo(features: Features, hypothesis: Hypothesis) -> Features:
+def undo(features: sound_features.Features, hypothesis: Hypothesis) -> sound_features.Features:
     """Return the candidate's features with the hypothesized edit undone."""
     frames = max(1, round(features.frames * hypothesis.tempo))
     places = np.minimum(np.arange(frames) / hypothesis.tempo, features.frames - 1)
@@ -99,18 +92,22 @@ def undo(features: Features, hypothesis: Hypothesis) -> Features:
         near, far = np.roll(chroma, -whole, axis=1), np.roll(chroma, -whole - 1, axis=1)
         chroma = near + np.float32(bins - whole) * (far - near)
         # Each mel band is read where its frequency lies after the shift.
-        edges = mel_edges()
-        shifted = hz_to_mel(mel_to_hz(edges[1:-1]) * hypothesis.pitch_ratio)
-        bands = np.clip((shifted - edges[1]) / (edges[1] - edges[0]), 0.0, MEL_BANDS - 1.0)
+        edges = sound_features.mel_edges()
+        shifted = sound_features.hz_to_mel(
+            sound_features.mel_to_hz(edges[1:-1]) * hypothesis.pitch_ratio
+        )
+        bands = np.clip(
+            (shifted - edges[1]) / (edges[1] - edges[0]), 0.0, sound_features.MEL_BANDS - 1.0
+        )
         mel_db = np.ascontiguousarray(interpolated(mel_db.T, bands).T)
-    return Features(chroma, mel_db, undo_peaks(features.peaks, hypothesis))
+    return sound_features.Features(chroma, mel_db, undo_peaks(features.peaks, hypothesis))
 
 
-def undo_peaks(peaks: Peaks, hypothesis: Hypothesis) -> Peaks:
+def undo_peaks(peaks: sound_features.Peaks, hypothesis: Hypothesis) -> sound_features.Peaks:
     """Return the peaks with the hypothesized edit undone in time and frequency."""
     moments = peaks.frames.astype(np.float64) * hypothesis.tempo
     frames = np.rint(moments)
-    return Peaks(
+    return sound_features.Peaks(
         frames.astype(np.int32),
         peaks.hertz / np.float32(hypothesis.pitch_ratio),
         peaks.phases,

@@ -10,13 +10,7 @@ import numpy as np
 
 from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import hypotheses, judging
-from pipelines.audio.matching.agreement import (
-    TOLERANCE_HZ,
-    CommonStretch,
-    common_stretches,
-    is_reversed,
-)
+from pipelines.audio.matching import agreement, hypotheses, judging
 from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
@@ -139,7 +133,7 @@ def with_likely_kind(
     """Add what a rejected pair is likely to be: by its measures, or by peaks played backwards."""
     hinted = add_rejection_hint(evidence, limits)
     is_open = hinted.verdict == "rejected" and hinted.observation is None
-    if is_open and is_reversed(reference.peaks, candidate.peaks):
+    if is_open and agreement.is_reversed(reference.peaks, candidate.peaks):
         return replace(hinted, observation="likely_reversed")
     return hinted
 
@@ -180,12 +174,12 @@ def _search(
 
 def stretches_to_judge(
     reference: Features, candidate: Features, unedited: PairEvidence
-) -> list[CommonStretch]:
+) -> list[agreement.CommonStretch]:
     """Return the common stretches to judge after both rules; weak ones only of a short sound."""
     if unedited.reason == judging.TONES_DIFFER:
         return []  # a voice over other music is no more music where less of it is compared
     keeps_weak = unedited.verdict == "not_comparable"
-    return common_stretches(reference.peaks, candidate.peaks, keeps_weak=keeps_weak)
+    return agreement.common_stretches(reference.peaks, candidate.peaks, keeps_weak=keeps_weak)
 
 
 def _searched_range(
@@ -335,9 +329,11 @@ def cleanliness(sound: MeasuredSound) -> float:
     if len(peaks.frames) == 0:
         return 0.0
     # Neighbours in the order of frequency, then time, are repetitions of one tone.
-    order = np.lexsort((peaks.frames, np.round(peaks.hertz / (4 * TOLERANCE_HZ))))
+    order = np.lexsort((peaks.frames, np.round(peaks.hertz / (4 * agreement.TOLERANCE_HZ))))
     frames, hertz = peaks.frames[order], peaks.hertz[order]
-    is_again = (np.abs(np.diff(hertz)) < 2 * TOLERANCE_HZ) & (np.diff(frames) * FINE_HOP_S < 1.0)
+    is_again = (np.abs(np.diff(hertz)) < 2 * agreement.TOLERANCE_HZ) & (
+        np.diff(frames) * FINE_HOP_S < 1.0
+    )
     return float(np.count_nonzero(is_again) / sound.features.duration_s)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pipelines.doctor.documents import CheckResult
-from pipelines.doctor.probes import payload_shapes, visitor
+from pipelines.doctor.probes import probe_result, visitor
 from pipelines.doctor.probes.canaries import (
     Canaries,
     add_configured_ids,
@@ -140,10 +140,10 @@ class ProbeRound:
         health = replace(health, payload_sha256=sha256)
         if health.outcome not in {"works", "changed"}:
             return health
-        paths = payload_shapes.key_paths(
-            payload_shapes.decode_payload(response.body, surface=health.surface)
+        paths = probe_result.key_paths(
+            probe_result.decode_payload(response.body, surface=health.surface)
         )
-        change = payload_shapes.change_since(paths, self.good.get(health.surface, ()))
+        change = probe_result.change_since(paths, self.good.get(health.surface, ()))
         is_lost = health.outcome == "works" and change.is_loss
         return replace(
             health,
@@ -319,13 +319,13 @@ def find_canaries(settings: Settings, profile: PlatformProfile, engine: Engine) 
 def read_shapes(engine: Engine, surfaces: Sequence[str]) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
     shapes: dict[str, Sequence[Sequence[str]]] = dict(
-        surface_health.read_good_shapes(engine, stable_after=payload_shapes.STABLE_AFTER)
+        surface_health.read_good_shapes(engine, stable_after=probe_result.STABLE_AFTER)
     )
     # A surface that was never probed successfully may have been captured by a scan.
     without = [surface for surface in surfaces if surface not in shapes]
     for surface, packed in surface_health.read_good_bodies(engine, without).items():
-        paths = payload_shapes.key_paths(
-            payload_shapes.decode_payload(unpack_bytes(packed), surface=surface)
+        paths = probe_result.key_paths(
+            probe_result.decode_payload(unpack_bytes(packed), surface=surface)
         )
         shapes[surface] = [paths] if paths else []
     return shapes

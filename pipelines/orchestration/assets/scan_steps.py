@@ -21,7 +21,7 @@ from pipelines.orchestration.assets.decorators import (
 )
 from pipelines.orchestration.assets.tables import deps_on
 from pipelines.orchestration.runs.run_session import CurrentScan
-from pipelines.scan import collect, conclude, discover, marts, search
+from pipelines.scan import collect, conclude, discover, marts
 from pipelines.scan.collect import read_profiles
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.scan_run import ScanRun
@@ -125,7 +125,7 @@ def search_pages(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Guest search results for the song's name: candidates, never confirmations."""
     with scan.stage("search_pages") as session:
         counts = session.complete_step(
-            "search_pages", lambda: {"new_videos": search.read_search(session)}
+            "search_pages", lambda: {"new_videos": collect.read_search(session)}
         )
         return MaterializeResult(metadata=counts | coverage_metadata(session))
 

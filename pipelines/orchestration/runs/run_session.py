@@ -15,28 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+import dagster as dg
 import structlog
-from dagster import (
-    DagsterExecutionInterruptedError,
-    DagsterInstance,
-    DagsterRun,
-    InitResourceContext,
-    ResourceDefinition,
-    resource,
-)
 
 from pipelines.background_thread import background_thread
 from pipelines.logs import configure_process_logging
 from pipelines.orchestration import failures
 from pipelines.orchestration.failures import ResourceWait, awaited_resource, to_failure
-from pipelines.orchestration.runs import launched_job
-from pipelines.orchestration.runs.reconciliation import (
-    ORIGIN_TAG,
-    cancel_jobs_of_terminated_runs,
-    job_id_of,
-    run_id_of,
-    tags_of,
-)
+from pipelines.orchestration.runs import launched_job, reconciliation
 from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.rules.expansion import ConfirmedVideo
@@ -46,12 +32,7 @@ from pipelines.scan.service.service import end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs, leases
 from warehouse.home import MIN_FREE_BYTES, free_bytes
-from warehouse.records.errors import (
-    InputError,
-    RunCancelledError,
-    SametrackError,
-    WorkerUnavailableError,
-)
+from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
 
 # The scan that a run executes: the session that its steps share, and how it ended.
@@ -75,7 +56,7 @@ class ScanOutcome:
     """
 
     status: JobStatus | Literal["lost"]
-    error: SametrackError | None = None
+    error: errors.SametrackError | None = None
     wait: ResourceWait | None = None
 
 
@@ -87,14 +68,14 @@ class CurrentScan:
 
     def __init__(self) -> None:
         self.session: ScanRun | None = None
-        self.error: SametrackError | None = None
+        self.error: errors.SametrackError | None = None
         self.wait: ResourceWait | None = None
         self.has_failed = False
         self.was_cancelled = False
         self.was_interrupted = False
         self.has_result = False
 
-    def refuse(self, error: SametrackError) -> None:
+    def refuse(self, error: errors.SametrackError) -> None:
         """Make the first step of the run fail with this error, because there is no scan to run."""
         self.has_failed = True
         self.error = error
@@ -122,7 +103,7 @@ class CurrentScan:
             Failure: No scan has confirmed videos in this run.
         """
         if self.session is None or "confirmed_videos" not in self.session.state.steps:
-            error = InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
+            error = errors.InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
             self.refuse(error)
             raise to_failure(error)
         return list(self.session.state.confirmed.values())
@@ -136,21 +117,21 @@ class CurrentScan:
             DagsterExecutionInterruptedError: Cancellation was requested.
         """
         if self.session is None:
-            raise to_failure(self.error or InputError(NO_SCAN, hint=STARTED_WITH))
+            raise to_failure(self.error or errors.InputError(NO_SCAN, hint=STARTED_WITH))
         try:
             self.session.enter(name)
             yield self.session
             self.has_result = "job_results" in self.session.state.written
-        except RunCancelledError as error:
+        except errors.RunCancelledError as error:
             self.was_cancelled = True
             self.session.on_canceling()
             # After any other error Dagster would first go through all remaining steps.
-            raise DagsterExecutionInterruptedError from error
+            raise dg.DagsterExecutionInterruptedError from error
         # After SIGTERM or Ctrl-C, as Dagster or Python raises it, another process goes on.
-        except (DagsterExecutionInterruptedError, KeyboardInterrupt):
+        except (dg.DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True
             raise
-        except SametrackError as error:
+        except errors.SametrackError as error:
             self.refuse(error)
             self.wait = awaited_resource(error)
             raise to_failure(error) from error
@@ -212,11 +193,11 @@ RUN_BROKE = "The run of this scan broke between two stages"
 log = structlog.get_logger(__name__)
 
 
-def scan_of_run(graphs: Mapping[str, launched_job.StepGraph]) -> ResourceDefinition:
+def scan_of_run(graphs: Mapping[str, launched_job.StepGraph]) -> dg.ResourceDefinition:
     """Return the resource that holds the scan of a run. `graphs`: the steps by kind of job."""
 
-    @resource(description="The scan of this run.")
-    def scan(context: InitResourceContext) -> Iterator[CurrentScan]:
+    @dg.resource(description="The scan of this run.")
+    def scan(context: dg.InitResourceContext) -> Iterator[CurrentScan]:
         """Provide the session of the run's job."""
         current_scan, run, instance = CurrentScan(), context.run, context.instance
         if run is None or instance is None:
@@ -226,7 +207,7 @@ def scan_of_run(graphs: Mapping[str, launched_job.StepGraph]) -> ResourceDefinit
         with ExitStack() as stack:
             try:
                 _begin(stack, current_scan, run, instance, graphs)
-            except SametrackError as error:
+            except errors.SametrackError as error:
                 # The first step raises it: from here Dagster's UI would not show the reason.
                 current_scan.refuse(error)
             yield current_scan
@@ -237,8 +218,8 @@ def scan_of_run(graphs: Mapping[str, launched_job.StepGraph]) -> ResourceDefinit
 def _begin(
     stack: ExitStack,
     current_scan: CurrentScan,
-    run: DagsterRun,
-    instance: DagsterInstance,
+    run: dg.DagsterRun,
+    instance: dg.DagsterInstance,
     graphs: Mapping[str, launched_job.StepGraph],
 ) -> None:
     """Find or create the job of a run, and open its scan until `stack` is closed."""
@@ -248,14 +229,14 @@ def _begin(
     delete_output(instance, kept_since)
     control = open_control_store(settings)
     # The queue created this run. A repeated run has the tags of the run before it.
-    if ORIGIN_TAG in run.tags and run.parent_run_id is None:
+    if reconciliation.ORIGIN_TAG in run.tags and run.parent_run_id is None:
         job = _running_job(control, run)
         _name_in_log(stack, job)
         # Before opening a lake in an object store, which may take longer than a job may be silent.
         stack.enter_context(_heartbeats(control, settings, job, run, instance))
         try:
             runtime = open_runtime(settings, stack, control=control)
-        except SametrackError as error:
+        except errors.SametrackError as error:
             if wait := failures.awaited_resource(error):
                 _requeue(control, job, wait)
             raise
@@ -270,17 +251,17 @@ def _begin(
         )
 
 
-def _running_job(control: ControlStore, run: DagsterRun) -> Job:
+def _running_job(control: ControlStore, run: dg.DagsterRun) -> Job:
     """Return the job of a run.
 
     Raises:
         WorkerUnavailableError: The job has ended, or goes on in another run.
     """
-    job = jobs.get(control, job_id_of(run))
+    job = jobs.get(control, reconciliation.job_id_of(run))
     if job is None or job.status in FINAL_STATUSES:
-        raise WorkerUnavailableError("The job of this run has ended before the run began")
-    if job.status != "running" or run_id_of(job) != run.run_id:
-        raise WorkerUnavailableError("The job of this run goes on in another run")
+        raise errors.WorkerUnavailableError("The job of this run has ended before the run began")
+    if job.status != "running" or reconciliation.run_id_of(job) != run.run_id:
+        raise errors.WorkerUnavailableError("The job of this run goes on in another run")
     return job
 
 
@@ -291,14 +272,20 @@ def _name_in_log(stack: ExitStack, job: Job) -> None:
 
 
 def _heartbeats(
-    control: ControlStore, settings: Settings, job: Job, run: DagsterRun, instance: DagsterInstance
+    control: ControlStore,
+    settings: Settings,
+    job: Job,
+    run: dg.DagsterRun,
+    instance: dg.DagsterInstance,
 ) -> AbstractContextManager[None]:
     """Return the thread for the heartbeats of a run, because a step may take long."""
 
     def beat() -> None:
         jobs.beat_job(control, job.job_id, run_number=job.run_number)
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
-        cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
+        reconciliation.cancel_jobs_of_terminated_runs(
+            instance, control, [run.run_id], expires_at=kept_until
+        )
 
     return heartbeats(beat, every_s=settings.heartbeat_s)
 
@@ -307,8 +294,8 @@ def _heartbeats(
 def _run_scan(
     runtime: Runtime,
     job: Job,
-    run: DagsterRun,
-    instance: DagsterInstance,
+    run: dg.DagsterRun,
+    instance: dg.DagsterInstance,
     current_scan: CurrentScan,
     *,
     launched: launched_job.LaunchedJob | None = None,
@@ -330,7 +317,7 @@ def _run_scan(
         # Registered before the session, so that it runs after the session has written everything.
         stack.callback(end)
         if launched is not None:
-            instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
+            instance.add_run_tags(run.run_id, reconciliation.tags_of(job, launched.partition))
         stack.enter_context(session)
         session.on_canceling = lambda: instance.report_run_canceling(run)
         current_scan.session = session
@@ -411,14 +398,16 @@ def end_job_patiently(
     return end_job(runtime, job, outcome)
 
 
-def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackError | None) -> bool:
+def finish_job(
+    runtime: Runtime, job: Job, status: JobStatus, error: errors.SametrackError | None
+) -> bool:
     """Write the end of a job and the expiry of its result, release leases, compact the lake.
 
     Returns False, without effect, if another run has the job.
     """
     job_id = job.job_id
     if status == "failed" and error is None:
-        error = SametrackError(
+        error = errors.SametrackError(
             "The scan failed unexpectedly before its result was complete",
             hint="Open the run of this job in Dagster's UI, then retry",
         )

@@ -12,9 +12,8 @@ from pipelines.clock import Clock
 from pipelines.platform.call_trace import note_item, record_request
 from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.mobileapp import screens
-from pipelines.platform.mobileapp.bundles import Item
 from pipelines.platform.mobileapp.phone import LOST, Claim, NotIdleError, Phone, unavailable
-from pipelines.platform.mobileapp.screens import App, Layout, Selector
+from pipelines.platform.mobileapp.screens import App, Item, Layout, Selector
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
 

@@ -14,7 +14,7 @@ from typing import cast
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
-from pipelines.platform.mobileapp import bundles
+from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
 from pipelines.platform.mobileapp.screens import App, load_app
@@ -39,7 +39,7 @@ PAGE_SIZE = 5
 class _AppVideo:
     """A video that the app showed, and the track whose page led to it."""
 
-    item: bundles.Item
+    item: screens.Item
     music_id: str
 
 
@@ -156,8 +156,8 @@ class MobileAppGuest(VidplatPublic):
                 async with self._host_policy.watch(self._reader.host, SURFACE):
                     dump = await self._reader.read_track(music_id)
                 context = self._context(SURFACE)
-                body = bundles.pack_track(dump, layout=(await self._reader.ready()).name)
-                track = bundles.parse_app_track(
+                body = screens.pack_track(dump, layout=(await self._reader.ready()).name)
+                track = screens.parse_app_track(
                     body, music_id=music_id, app=self._app, context=context
                 )
                 app_track = self._reading(body, track, music_id, context, 0)
@@ -183,11 +183,11 @@ class MobileAppGuest(VidplatPublic):
         layout = (await self._reader.ready()).name
         for item in page.items:
             self._videos[item.aweme_id] = _AppVideo(item, music_id)
-        body = bundles.pack_page(
+        body = screens.pack_page(
             page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
         )
         context = self._context(SURFACE)
-        videos = bundles.parse_app_page(body, app=self._app, context=context)
+        videos = screens.parse_app_page(body, app=self._app, context=context)
         return self._reading(body, videos, music_id, context, call_trace.request_count)
 
     async def _detail(self, request: table.SourceRequest) -> Reading[table.DetailOrUnavailable]:
@@ -207,13 +207,13 @@ class MobileAppGuest(VidplatPublic):
                 reading = await super().ask(table.DETAIL, request)
             if reading is None or isinstance(reading.value, UnavailableVideo):
                 context = self._context(WORK_SURFACE)
-                body = bundles.pack_video(
+                body = screens.pack_video(
                     app_video.item,
                     layout=(await self._reader.ready()).name,
                     music_id=app_video.music_id,
                     account=await self._account_of(aweme_id),
                 )
-                detail = bundles.parse_app_video(body, app=self._app, context=context)
+                detail = screens.parse_app_video(body, app=self._app, context=context)
                 reading = self._reading(body, detail, aweme_id, context, 0)
         return replace(reading, request_count=call_trace.request_count)
 
@@ -277,9 +277,9 @@ class MobileAppGuest(VidplatPublic):
             entity_id=entity_id,
             value=value,
             payload=body,
-            content_type=bundles.CONTENT_TYPE,
+            content_type=screens.CONTENT_TYPE,
             http_status=200,
-            source_path=bundles.PATH,
+            source_path=screens.PATH,
             fetched_at=context.observed_at,
             request_count=requests,
         )

@@ -7,13 +7,7 @@ preview. Pages are parsed in `parsers/music_service.py`.
 from pathlib import Path
 
 from pipelines.platform.http.client import GuestClient, download_sound
-from pipelines.platform.sources.table import (
-    SERVICE_LISTS,
-    Reading,
-    SoundFile,
-    SourceRequest,
-    read_service_track,
-)
+from pipelines.platform.sources import table
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
 
@@ -29,15 +23,19 @@ class MusicServicePublic:
         self._client = client
         self._surfaces = SurfaceReader(client)
 
-    async def fetch_song(self, track_id: str) -> Reading[ServiceSong]:
+    async def fetch_song(self, track_id: str) -> table.Reading[ServiceSong]:
         """Fetch the page of a song."""
-        return await read_service_track(self._surfaces, SourceRequest(entity_id=track_id))
+        return await table.read_service_track(
+            self._surfaces, table.SourceRequest(entity_id=track_id)
+        )
 
-    async def fetch_song_list(self, surface: str, list_id: str) -> Reading[ServiceSongList]:
+    async def fetch_song_list(self, surface: str, list_id: str) -> table.Reading[ServiceSongList]:
         """Fetch the songs of a `service_playlist`, a `service_album` or a `service_artist`."""
-        return await SERVICE_LISTS[surface](self._surfaces, SourceRequest(entity_id=list_id))
+        return await table.SERVICE_LISTS[surface](
+            self._surfaces, table.SourceRequest(entity_id=list_id)
+        )
 
-    async def download_song(self, song: ServiceSong, into: Path) -> SoundFile:
+    async def download_song(self, song: ServiceSong, into: Path) -> table.SoundFile:
         """Download the audio of a song to the folder `into`, named by the id of the song."""
         detail = VideoDetail(
             video=Video(aweme_id=song.track_id, surface=song.surface, observed_at=song.observed_at),

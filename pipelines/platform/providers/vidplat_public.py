@@ -13,15 +13,8 @@ from pipelines.platform.http.client import GuestClient, HttpRequest, download_so
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.providers.provider import Provider, ProviderDependencies
+from pipelines.platform.sources import table
 from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.sources.table import (
-    WALKS,
-    Question,
-    Reading,
-    SoundFile,
-    SourceRequest,
-    read_trend,
-)
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records import errors
 from warehouse.records.videos import VideoDetail, VideoPage
@@ -68,8 +61,8 @@ class VidplatPublic(Provider):
         return self._client.profile.find_target(text)
 
     async def ask[T](
-        self, question: Question[SurfaceReader, T], request: SourceRequest
-    ) -> Reading[T]:
+        self, question: table.Question[SurfaceReader, T], request: table.SourceRequest
+    ) -> table.Reading[T]:
         """Ask the sources of a question.
 
         The photo posts of a list are remembered, since their details have another form.
@@ -84,7 +77,7 @@ class VidplatPublic(Provider):
             self._photos.update(row.aweme_id for row in rows if row.media_type == "photo")
         return reading
 
-    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+    async def fetch_trend(self, trends_id: str, cursor: int) -> table.Reading[VideoPage]:
         """Fetch one page of the videos of a trending topic. Only one surface shows it.
 
         Raises:
@@ -94,11 +87,13 @@ class VidplatPublic(Provider):
             raise errors.ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
-        return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id, cursor=cursor))
+        return await table.read_trend(
+            self._surfaces, table.SourceRequest(entity_id=trends_id, cursor=cursor)
+        )
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process."""
-        self._planner.resume_walk(surface, entity_id, WALKS)
+        self._planner.resume_walk(surface, entity_id, table.WALKS)
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Follow a short link up to the first URL that names a target.
@@ -135,7 +130,7 @@ class VidplatPublic(Provider):
                 "the short link leads off the platform", hint=_LINK_HINT
             ) from error
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, detail: VideoDetail, into: Path) -> table.SoundFile:
         """Download the sound of a video to the folder `into`."""
         return await download_sound(self._client, detail, into)
 

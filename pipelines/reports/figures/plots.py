@@ -2,7 +2,7 @@
 
 Arrow tables in, Vega-Lite charts out; None if there is nothing to draw. An unknown value is a gap
 in a line or a missing bar, never 0. Times are UTC. Axes and legends have the words of the texts.
-Not here: the colours themselves (`pipelines/documents/palette.py`).
+Not here: the colours themselves (`pipelines/documents/html_pages.py`).
 """
 
 from collections import Counter
@@ -13,8 +13,7 @@ from itertools import pairwise
 import altair as alt
 import pyarrow as pa
 
-from pipelines.documents.html_pages import plain_text
-from pipelines.documents.palette import INK, LINE, MUTED, SERIES, SOFT
+from pipelines.documents.html_pages import INK, LINE, MUTED, SERIES, SOFT, plain_text
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.texts import ReportTexts
 from warehouse.records.values import Row

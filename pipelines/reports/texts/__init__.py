@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.documents import messages, stop_reasons, verdict_reasons
+from pipelines.documents import messages
 from pipelines.documents.html_pages import plain_text
 from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.records.errors import InvalidParameterError
@@ -23,9 +23,9 @@ _MOST_CHARS = 60
 _SMALL = 100.0
 _CODES: Mapping[str, Mapping[str, Message]] = {
     "surface": messages.SURFACES,
-    "stop_reason": stop_reasons.STOPS,
+    "stop_reason": messages.STOPS,
     "link_type": messages.LINKS,
-    "reason": verdict_reasons.REASONS,
+    "reason": messages.REASONS,
     "kind": messages.VARIANTS,
     "observation": messages.OBSERVATIONS,
 }

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from pipelines.scan.rules.titles import mentions
+from pipelines.scan.rules.search import mentions
 from warehouse.records.coverage import ListGenuineShare
 
 OTHERS_AT_LEAST = 25

@@ -6,14 +6,7 @@ Not here: the discovery (`scan/discover.py`).
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from pipelines.parameters.scan import (
-    BY_NAME,
-    ScanParameters,
-    fingerprint,
-    parameter,
-    parameter_like,
-    parameters_of,
-)
+from pipelines.parameters import scan
 
 SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference videos
 
@@ -22,35 +15,35 @@ SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference
 class DiscoveryParameters:
     """The effective parameters of one discovery: what each means, its default and its limits."""
 
-    author_limit: int = parameter(
+    author_limit: int = scan.parameter(
         5,
         "seed authors of the track whose first screen is read",
         "读取首屏的种子作者数量",
         minimum=1,
         maximum=10,
     )
-    candidate_limit: int = parameter(
+    candidate_limit: int = scan.parameter(
         20,
         "text candidates whose detail page is read",
         "读取详情的文本候选数量",
         minimum=1,
         maximum=30,
     )
-    match_threshold: float = parameter_like(BY_NAME["match_threshold"])
-    verify_audio: bool = parameter(
+    match_threshold: float = scan.parameter_like(scan.BY_NAME["match_threshold"])
+    verify_audio: bool = scan.parameter(
         True,
         "listen to text candidates under other music ids",
         "是否对其他音乐 ID 的文本候选做音频核验",
     )
-    viral_threshold: int = parameter_like(BY_NAME["viral_threshold"])
+    viral_threshold: int = scan.parameter_like(scan.BY_NAME["viral_threshold"])
 
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values, in field order."""
         return asdict(self)
 
-    def to_scan_parameters(self) -> ScanParameters:
+    def to_scan_parameters(self) -> scan.ScanParameters:
         """Return the parameters of the underlying scan: no search, no profiles."""
-        return ScanParameters(
+        return scan.ScanParameters(
             candidate_limit=SEED_VIDEOS,
             match_threshold=self.match_threshold,
             verify_audio=self.verify_audio,
@@ -60,7 +53,7 @@ class DiscoveryParameters:
         )
 
 
-DISCOVERY_PARAMETERS = parameters_of(DiscoveryParameters)
+DISCOVERY_PARAMETERS = scan.parameters_of(DiscoveryParameters)
 
 
 def discovery_parameters(values: Mapping[str, object]) -> DiscoveryParameters:
@@ -75,4 +68,4 @@ def discovery_key(
 
     `target` is the music id, or the raw input until it is resolved.
     """
-    return fingerprint(f"discovery:{algorithm}:{target}", world, provider, parameters)
+    return scan.fingerprint(f"discovery:{algorithm}:{target}", world, provider, parameters)

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.documents.video_types import LinkType
-from pipelines.scan.rules.titles import mentions, video_mentions
+from pipelines.documents.result_types import LinkType
+from pipelines.scan.rules.search import mentions, video_mentions
 from warehouse.records.evidence import MATCHES, Comparison
 from warehouse.records.videos import Video
 

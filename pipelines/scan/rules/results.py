@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
-from pipelines.documents import result_types, video_types
-from pipelines.documents.video_types import VideoDocument
+from pipelines.documents import result_types
+from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters, SortBy
 from warehouse.records.videos import hot_score
@@ -121,7 +121,7 @@ def view_result(
         },
         "variants": {
             "count": document["variants"]["count"],
-            "aweme_list": cast("list[video_types.VariantVideo]", _ranked(variants, parameters)),
+            "aweme_list": cast("list[result_types.VariantVideo]", _ranked(variants, parameters)),
             "by_kind": document["variants"]["by_kind"],
         },
         "unique_account_count": document["unique_account_count"],
@@ -140,11 +140,11 @@ def view_result(
 
 
 def rank_selected(
-    documents: list[video_types.LinkedVideo], parameters: ScanParameters
-) -> list[video_types.RankedVideo]:
+    documents: list[result_types.LinkedVideo], parameters: ScanParameters
+) -> list[result_types.RankedVideo]:
     """Return the top `count` videos that a request selects, with rank and hot score."""
     top = _selected(documents, parameters)[: parameters.count]
-    return cast("list[video_types.RankedVideo]", _ranked(top, parameters))
+    return cast("list[result_types.RankedVideo]", _ranked(top, parameters))
 
 
 def satisfies_request(
@@ -176,7 +176,7 @@ def satisfies_request(
     return has_enough or bool(is_exhausted.get("music"))
 
 
-def _selected[Video: video_types.VideoDocument](
+def _selected[Video: result_types.VideoDocument](
     documents: list[Video], parameters: ScanParameters
 ) -> list[Video]:
     """Return all videos that the request selects, sorted but not yet limited."""
@@ -190,7 +190,7 @@ def _selected[Video: video_types.VideoDocument](
 
 
 def _ranked(
-    documents: Sequence[video_types.VideoDocument], parameters: ScanParameters
+    documents: Sequence[result_types.VideoDocument], parameters: ScanParameters
 ) -> list[object]:
     """Return documents with their rank, hot score and whether they are viral."""
     threshold = parameters.viral_threshold

@@ -6,7 +6,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from api.server.middleware.rate_limit import RateLimit
+from api.server.middleware.guard import RateLimit
 from tests.api.server.moved_time import MovedTime, request_time
 from warehouse.records.errors import SametrackError
 
@@ -108,7 +108,7 @@ async def test_whether_the_process_lives_may_always_be_asked() -> None:
 async def test_the_memory_of_addresses_is_bounded(
     request_time: MovedTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.server.middleware.rate_limit.MAX_ADDRESSES", 20)
+    monkeypatch.setattr("api.server.middleware.guard.MAX_ADDRESSES", 20)
     service = LimitedService()
     for number in range(90):
         assert await service.ask(f"192.0.2.{number}") == 200

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from api.responses.envelope import conditional_response, record_parameters
 from api.responses.errors import NotFoundError
 from api.server.middleware.response_cache import ResponseCache, cache_response
-from api.server.request_context import RequestContext, with_request_id
+from api.server.middleware_stack import RequestContext, with_request_id
 from api.services.entity_changes import EntityChanges
 from warehouse.records.errors import WarehouseUnavailableError
 

@@ -11,8 +11,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from api.services.evidence.plot import WIDTH, PlotLanguage, draw_pair
-from api.services.evidence.scene import DARK, LIGHT, SCALE, Scene, to_png, to_svg
+from api.services.evidence.plot import (
+    DARK,
+    LIGHT,
+    SCALE,
+    WIDTH,
+    PlotLanguage,
+    Scene,
+    draw_pair,
+    to_png,
+    to_svg,
+)
 from pipelines.audio.explanation import explain_pair
 from pipelines.audio.features.sound_features import Features, Peaks
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -106,7 +115,7 @@ def test_in_chinese_no_english_word_is_left_but_names_of_measures() -> None:
 
 
 def test_drawing_loads_neither_a_decoder_nor_compiled_loops() -> None:
-    drawing = "api.services.evidence.scene, api.services.evidence.plot"
+    drawing = "api.services.evidence.plot, api.services.evidence.plot"
     code = f"import {drawing}, pipelines.audio.features.sounds, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"av", "numba", "scipy", "dagster"}.isdisjoint(done.stdout.split())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.services.job_responses import JobResponses
+from api.services.job_document import JobResponses
 from tests.fake_clock import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
 

@@ -3,9 +3,13 @@
 from datetime import datetime
 
 from api.responses.errors import QueryLimitError
-from api.services.sql.query_process import answer_statement
+from api.services.sql.query_process import (
+    Statement,
+    StatementAnswer,
+    StatementFault,
+    answer_statement,
+)
 from api.services.sql.runner import QueryCancelledError, StatementTicket
-from api.services.sql.statement import Statement, StatementAnswer, StatementFault
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 

@@ -10,13 +10,13 @@ import pytest
 
 from api.responses.errors import QueryLimitError
 from api.services.sql import runner as query_runner
+from api.services.sql.query_process import Statement, StatementAnswer, StatementFault
 from api.services.sql.runner import (
     QueryCancelledError,
     StatementLimits,
     StatementRunner,
     StatementTicket,
 )
-from api.services.sql.statement import Statement, StatementAnswer, StatementFault
 from tests.deployment import wait_for
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import (

@@ -8,8 +8,12 @@ import duckdb
 import pytest
 
 from api.services.sql import query_process
-from api.services.sql.query_process import answer_statement
-from api.services.sql.statement import Statement, StatementAnswer, StatementFault
+from api.services.sql.query_process import (
+    Statement,
+    StatementAnswer,
+    StatementFault,
+    answer_statement,
+)
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import WarehouseUnavailableError

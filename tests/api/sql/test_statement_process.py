@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from api.services.sql import query_process
-from api.services.sql.statement import Statement
+from api.services.sql.query_process import Statement
 from warehouse.lake.store import open_lake
 
 

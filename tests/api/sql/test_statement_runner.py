@@ -9,17 +9,17 @@ import pytest
 
 from api.responses.errors import QueryLimitError
 from api.services.sql import runner as runners
+from api.services.sql.query_process import (
+    Statement,
+    StatementAnswer,
+    StatementFault,
+    StatementSummary,
+)
 from api.services.sql.runner import (
     QueryCancelledError,
     StatementLimits,
     StatementRunner,
     StatementTicket,
-)
-from api.services.sql.statement import (
-    Statement,
-    StatementAnswer,
-    StatementFault,
-    StatementSummary,
 )
 from warehouse.records.errors import (
     CapacityExhaustedError,

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from api.services.sql import query_process
-from api.services.sql.query_process import answer_statement
-from api.services.sql.statement import (
+from api.services.sql.query_process import (
     Statement,
     StatementAnswer,
     StatementFault,
     StatementForm,
+    answer_statement,
 )
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake

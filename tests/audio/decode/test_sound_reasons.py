@@ -9,9 +9,7 @@ import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.protocol import MAX_SECONDS, DecodeLimits
-from pipelines.documents.messages import SOUND_REASONS
-from pipelines.documents.stop_reasons import stop_message
-from pipelines.documents.verdict_reasons import REASONS, reason_message
+from pipelines.documents.messages import REASONS, SOUND_REASONS, reason_message, stop_message
 from tests.audio.decode.test_decode_refusals import RATE, as_wav, tone
 from warehouse.sound_formats import CODEC_NAMES, FORMAT_NAMES
 

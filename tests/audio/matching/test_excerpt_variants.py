@@ -9,10 +9,10 @@ import pytest
 from pipelines.audio.explanation import measures_of
 from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound
+from pipelines.audio.manifest import deviations, recompute
 from pipelines.audio.matching.agreement import common_stretches, is_reversed
 from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.verify import compare_pair, verify_group
-from pipelines.audio.recompute import deviations, recompute
 from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import (

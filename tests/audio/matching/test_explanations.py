@@ -8,8 +8,8 @@ import pytest
 from pipelines.audio.explanation import LARGEST_MAP, WIDEST_STRIP, explain_pair, measures_of
 from pipelines.audio.features.sound_features import HOP_S, Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
+from pipelines.audio.manifest import deviations, recompute
 from pipelines.audio.matching.verify import compare_pair
-from pipelines.audio.recompute import deviations, recompute
 from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence

@@ -13,7 +13,7 @@ from dagster import DagsterInstance, DagsterRun
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from api.cli.processes.dagster_access import protect_dagster
+from api.cli.processes.dagster_ui import protect_dagster
 from api.server.access.sessions import SessionsInMemory
 from api.settings import ApiSettings
 from tests.cli.processes.dagster_routes import open_dagster_app

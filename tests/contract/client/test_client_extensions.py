@@ -22,7 +22,7 @@ from api.client.operation import Operation
 from api.client.operations import OWN, Operations
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE, build_reference
-from pipelines.charts.link_songs import update_song_links
+from pipelines.charts.service import update_song_links
 from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.contract.conftest import HERE, answering, client_of, good
 from tests.scripted_reads import ReadService, open_reads

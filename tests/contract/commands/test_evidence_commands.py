@@ -18,7 +18,7 @@ from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.services.evidence.annotations import AnnotationService
 from pipelines.audio.features.sounds import unpack_features
-from pipelines.audio.recompute import recompute
+from pipelines.audio.manifest import recompute
 from tests.contract import test_evidence_routes as routes
 from warehouse.home import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import build_routes
-from api.openapi.links import LINKS
+from api.openapi.description import LINKS
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from benchmarks.fuzz.requests import judge, known_ids, settings_for, strategy_of

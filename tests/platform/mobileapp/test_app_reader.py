@@ -2,10 +2,9 @@
 
 import pytest
 
-from pipelines.platform.mobileapp.bundles import Item
 from pipelines.platform.mobileapp.phone import NotIdleError, unavailable
 from pipelines.platform.mobileapp.reader import LOOK_EVERY_S, RETURN_S
-from pipelines.platform.mobileapp.screens import Selector
+from pipelines.platform.mobileapp.screens import Item, Selector
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
 from tests.platform.mobileapp.scripted_phone import (

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.mobileapp.adb import CALL_S, AdbPhone
-from pipelines.platform.mobileapp.bundles import pack_page, parse_app_page
-from pipelines.platform.mobileapp.screens import load_app
+from pipelines.platform.mobileapp.screens import load_app, pack_page, parse_app_page
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser

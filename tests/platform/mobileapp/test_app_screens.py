@@ -5,13 +5,14 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track
 from pipelines.platform.mobileapp.screens import (
     App,
     Layout,
     TreeError,
     kind_of,
     load_app,
+    parse_app_page,
+    parse_app_track,
     parse_tree,
     read_video,
 )

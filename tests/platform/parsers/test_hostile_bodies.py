@@ -15,7 +15,7 @@ from pipelines.platform.page_scripts import find_scripts, find_title
 from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, parse_json
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.search import MAX_DOCUMENTS, read_stream
-from pipelines.scan.rules.titles import song_names
+from pipelines.scan.rules.search import song_names
 from tests.platform.shape_answers import parse_as, read_index
 from warehouse.records.errors import SametrackError, StructureChangedError
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.platform.mobileapp.bundles import Item, pack_video
-from pipelines.platform.mobileapp.screens import load_app
+from pipelines.platform.mobileapp.screens import Item, load_app, pack_video
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from tests.platform.mobileapp.test_app_screens import WORK, button, dump

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.scan.rules.titles import folded, mentions, song_names, title_to_match
+from pipelines.scan.rules.search import folded, mentions, song_names, title_to_match
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from api.schemas.result import DiscoveryResponse
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from pipelines.catalog.sound_matches import CatalogReferenceSounds, SoundMatches
-from pipelines.documents.stop_reasons import STOPS
+from pipelines.documents.messages import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.deployment import Deployment
 from tests.scan.whole_scans.switch_scans import switch_to

@@ -13,7 +13,7 @@ from warehouse.exports import method_sheet
 from warehouse.exports.extracts import ExportScope
 from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.lake.record_rows import pack_document
-from warehouse.queries.sound_matches import read_reference_sounds
+from warehouse.queries.catalogs import read_reference_sounds
 from warehouse.records.jobs import keyword_subject
 
 pytestmark = pytest.mark.full

@@ -10,9 +10,13 @@ from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import observation_row, search_page_row, video_row
 from warehouse.queries.captures import read_search_union
-from warehouse.queries.charts import read_music_videos
+from warehouse.queries.charts import (
+    read_account_series,
+    read_music_videos,
+    read_track_series,
+    read_video_series,
+)
 from warehouse.queries.results import read_latest_videos
-from warehouse.queries.series import read_account_series, read_track_series, read_video_series
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,

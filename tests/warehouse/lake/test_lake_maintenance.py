@@ -21,7 +21,7 @@ from tests.warehouse.lake.song_lake import (
     titled,
 )
 from warehouse.lake import store as lake_module
-from warehouse.lake.file_layout import FILE_SIZES
+from warehouse.lake.schema_evolution import FILE_SIZES
 from warehouse.lake.store import Lake
 from warehouse.tables import Column
 from warehouse.tables.column import TEXT

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 from pyarrow.parquet import ParquetFile
 
-from warehouse.lake.file_layout import FILE_SIZES, ROW_GROUP_SIZES
+from warehouse.lake.schema_evolution import FILE_SIZES, ROW_GROUP_SIZES
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES

@@ -14,8 +14,13 @@ from deltalake import DeltaTable, write_deltalake
 from tests.warehouse.lake.song_lake import SONGS, opened, songs, stored, titled
 from warehouse.lake import schema_evolution
 from warehouse.lake import store as lake_module
-from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
-from warehouse.lake.schema_evolution import purge_versions, writing, writing_alone
+from warehouse.lake.schema_evolution import (
+    SORT_COLUMNS,
+    purge_versions,
+    rewrite_properties,
+    writing,
+    writing_alone,
+)
 from warehouse.lake.store import Lake
 from warehouse.maintenance import compaction
 from warehouse.records.errors import WarehouseError

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.file_layout import SORT_COLUMNS
 from warehouse.lake.record_rows import video_row
+from warehouse.lake.schema_evolution import SORT_COLUMNS
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import FILE, VIDEOS_TABLE
 from warehouse.maintenance.compaction import maintain_lake, sort_lake

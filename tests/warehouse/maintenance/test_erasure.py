@@ -28,8 +28,7 @@ from warehouse.lake.record_rows import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
-from warehouse.queries.accounts import read_marks
-from warehouse.queries.videos import read_listed_videos
+from warehouse.queries.videos import read_listed_videos, read_marks
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.records.videos import (
     Account,

@@ -16,8 +16,8 @@ from warehouse.lake.record_rows import (
     video_row,
 )
 from warehouse.lake.store import Lake, open_lake
+from warehouse.queries import charts
 from warehouse.queries import results as queries
-from warehouse.queries import series
 from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
@@ -107,7 +107,7 @@ def test_queries_without_ids_return_nothing(engine: Engine) -> None:
 def test_a_series_of_a_track_ends_with_its_newest_observations(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(series, "MOST_OBSERVATIONS", 2)
+    monkeypatch.setattr(charts, "MOST_OBSERVATIONS", 2)
     store(lake, engine, *(video(hour) for hour in (3, 1, 2)))
     row = {
         "music_id": "7", "aweme_id": "1", "job_id": "j", "link_type": "exact_music_id",
@@ -116,7 +116,7 @@ def test_a_series_of_a_track_ends_with_its_newest_observations(
     }  # fmt: skip
     lake.append("marts.confirmed_videos", [row])
     engine.refresh()
-    found = series.read_track_series(engine, "7")
+    found = charts.read_track_series(engine, "7")
     assert [row["observed_at"] - START for row in found] == [timedelta(hours=2), timedelta(hours=3)]
 
 

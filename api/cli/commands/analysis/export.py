@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from api.cli.commands.analysis.analysis_workspace import format_of, open_workspace
+from api.cli.commands.analysis.query import format_of, open_workspace
 from api.cli.options import AsOf
 from api.cli.terminal import exit_with_input_error, out, print_json, print_written, safe
 from pipelines.documents.messages import counted

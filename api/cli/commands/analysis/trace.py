@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis.analysis_workspace import open_workspace
+from api.cli.commands.analysis.query import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
-from pipelines.documents.messages import FIGURES
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import FIGURES, reason_message
 from warehouse.exports.extracts import ExportScope, find_scope
 from warehouse.queries.provenance import trace_figure
 from warehouse.records.videos import COUNTS

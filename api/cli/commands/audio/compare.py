@@ -22,8 +22,7 @@ from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.audio.matching import verify
-from pipelines.documents.messages import counted
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import counted, reason_message
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)

@@ -15,13 +15,12 @@ from api.cli.options import JsonDocumentOption
 from api.cli.rendering import audio
 from api.cli.stores import stored_settings
 from api.responses.errors import NotFoundError
-from api.services.evidence.plot import PlotTexts, draw_pair
-from api.services.evidence.scene import to_picture
+from api.services.evidence.plot import PlotTexts, draw_pair, to_picture
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound
-from pipelines.documents.verdict_reasons import reason_message
+from pipelines.documents.messages import reason_message
 from warehouse.records.evidence import ALGORITHM, EXCERPT_ROLES, ExcerptRole, MatchThresholds
 from warehouse.records.values import Document
 
@@ -128,7 +127,7 @@ def _explain_files(reference: Path, candidate: Path) -> _Explained:
 def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
     """Read a stored comparison and measure it again, unless nothing of it was measured."""
     from api.process import open_services  # noqa: PLC0415 -- loads the service, 1.6 s
-    from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 -- loads Numba, 0.4 s
+    from pipelines.audio.manifest import deviations, recompute  # noqa: PLC0415 -- loads Numba, 0.4 s
 
     with open_services(stored_settings()) as opened:
         assert opened.evidence is not None, "a world is chosen"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis.analysis_workspace import open_workspace
+from api.cli.commands.analysis.query import open_workspace
 from api.cli.options import AsOf, JsonOption
 from api.cli.terminal import format_count, out, print_json, print_written
 from warehouse.exports.published_database import database_path, publish_database

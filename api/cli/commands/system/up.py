@@ -24,7 +24,7 @@ from api.settings import ApiSettings
 from pipelines.orchestration.instance import dagster_environment
 from pipelines.platform.providers import choose_profile, has_chosen_world
 from pipelines.settings import Settings
-from pipelines.watchlists.webhook import webhook_address
+from pipelines.watchlists.digest import webhook_address
 from warehouse.home import open_home
 
 READY_WITHIN_S = 2.0

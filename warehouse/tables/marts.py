@@ -1,6 +1,7 @@
-"""Tables of conclusions: candidates, evidence, rankings, results, and the health of surfaces.
+"""Tables of conclusions, by subject; all but those of the chart belong to jobs of scans.
 
-`CATALOG_MARTS`: what the scans of a catalogue's tracks found for one another.
+`MARTS` has those that a scan can write, `CATALOG_MARTS` those of catalogues, `CHART_MARTS` those of
+the chart.
 """
 
 from warehouse.records.videos import HOT_SCORE_FORMULA
@@ -10,8 +11,10 @@ from warehouse.tables.column import (
     BYTES,
     COMMITTED,
     COUNT_COLUMNS,
+    DATE,
     FLOAT,
     INTEGER,
+    SURFACE,
     TEXT,
     TEXT_LIST,
     TIME,
@@ -20,6 +23,94 @@ from warehouse.tables.column import (
     refer,
     required,
 )
+
+# Tables of the steps of a scan: what each step read and chose, before anything is compared.
+#
+# Rows belong to a job. A page that another request read moments before is used again, so it has
+# rows here although its capture names the other job.
+
+_JOB = required("job_id", TEXT, "job")
+_MAY_BE_UNREAD = refer(
+    music_id="music_ids",
+    exceptions={"music_id": "a list may name an id whose videos nobody has read"},
+)
+
+
+def _first_screens(name: str, source: str) -> Table:
+    """Return the table of a step that reads lists: one row per listed video."""
+    return Table(
+        name,
+        f"place on a list that the step read, of the {source}",
+        ("job_id", "source_entity_id", "position"),
+        (
+            _JOB,
+            SURFACE,
+            required("source_entity_id", TEXT, source),
+            required("position", INTEGER, "place on the list, from 0"),
+            required("aweme_id", TEXT, "listed video"),
+            nullable("music_id", TEXT, "music id that the list names for it"),
+            nullable("digg_count", INTEGER, "likes that the list shows"),
+            COMMITTED,
+        ),
+        references=_MAY_BE_UNREAD,
+    )
+
+
+STEP_MARTS: tuple[Table, ...] = (
+    _first_screens("marts.music_first_screen", "music id of the track"),
+    _first_screens("marts.author_first_screens", "account that uses the track"),
+    _first_screens("marts.hashtag_first_screens", "hashtag of the track's videos"),
+    Table(
+        "marts.candidate_pool",
+        "job and video chosen as a candidate before the first comparison",
+        ("job_id", "position"),
+        (
+            _JOB,
+            required("position", INTEGER, "place in the pool, from 0"),
+            required("aweme_id", TEXT, "candidate video"),
+            required("source_surface", TEXT, "surface it was first found on in this job"),
+            required("source_entity_id", TEXT, "music id or account whose page listed it"),
+            required("priority", FLOAT, "processing order, higher first"),
+            nullable("music_id", TEXT, "music id that the list names for it"),
+            COMMITTED,
+        ),
+        references=_MAY_BE_UNREAD,
+    ),
+    Table(
+        "marts.video_details",
+        "job and candidate whose own page was to be read before the first comparison",
+        ("job_id", "aweme_id"),
+        (
+            _JOB,
+            required("aweme_id", TEXT, "candidate video"),
+            required("outcome", TEXT, "read, unavailable, not_reached, or the error"),
+            nullable("reason", TEXT, "reason of the outcome"),
+            nullable("music_id", TEXT, "music id from its own page"),
+            nullable("sec_uid", TEXT, "author from its own page"),
+            nullable("page_observed_at", TIME, "when the page was observed; null if it was not"),
+            COMMITTED,
+        ),
+        references=refer(music_id="music_ids", sec_uid="accounts"),
+    ),
+    Table(
+        "marts.account_profiles",
+        "job and account behind confirmed videos whose profile was wanted",
+        ("job_id", "sec_uid"),
+        (
+            _JOB,
+            required("sec_uid", TEXT, "account"),
+            required("position", INTEGER, "place by likes of its confirmed videos, from 0"),
+            nullable("profile_observed_at", TIME, "when the profile was observed; null if unknown"),
+            COMMITTED,
+        ),
+        references=refer(sec_uid="accounts"),
+    ),
+)
+
+
+# Tables of conclusions: candidates, evidence, rankings, results, and the health of surfaces.
+#
+# `CATALOG_MARTS`: what the scans of a catalogue's tracks found for one another.
 
 CONCLUSIONS: tuple[Table, ...] = (
     # Candidates, and the pairs of sounds that were compared for them.
@@ -323,3 +414,136 @@ CATALOG_MARTS: tuple[Table, ...] = (
         references=_COMPARISONS.references,
     ),
 )
+
+
+# Tables on what a scan read and what it did not see: sources, estimates, random audits.
+
+COVERAGE_MARTS: tuple[Table, ...] = (
+    Table(
+        "marts.coverage",
+        "source of a job and stop reason, with the requests made and the items returned",
+        ("job_id", "surface", "stop_reason"),
+        (
+            required("job_id", TEXT, "job"),
+            required("surface", TEXT, "source"),
+            required("requests", INTEGER, "requests made"),
+            required("pages", INTEGER, "pages read"),
+            required("items", INTEGER, "items returned"),
+            required("new_items", INTEGER, "items new to this job"),
+            required("stop_reason", TEXT, "reason why reading stopped"),
+            COMMITTED,
+            nullable("foreign_rows", INTEGER, "items of a list that stated another entity"),
+        ),
+        version=2,  # foreign_rows
+    ),
+    Table(
+        "marts.coverage_estimates",
+        "number that a scan estimated: of the music ids, or of the videos with the recording",
+        ("job_id", "unit"),
+        (
+            required("job_id", TEXT, "job"),
+            required("unit", TEXT, "what is estimated: music_id or video"),
+            required("observed_count", INTEGER, "number that the scan confirmed"),
+            required("source_count", INTEGER, "sources other than music lists"),
+            required("sample_count", INTEGER, "confirmed videos that these sources showed"),
+            nullable("method", TEXT, "estimator; null: cannot be estimated"),
+            nullable("estimated_count", INTEGER, "estimated number that a guest could reach"),
+            nullable("lower_count", INTEGER, "lower limit of the 95 % interval"),
+            nullable("upper_count", INTEGER, "upper limit of the 95 % interval"),
+            nullable("sample_share", FLOAT, "share that known music ids hold, estimated"),
+            nullable("assumption", TEXT, "what must hold for the estimate"),
+            nullable("not_estimated_reason", TEXT, "why it cannot be estimated"),
+            COMMITTED,
+            nullable("listed_count", INTEGER, "listed under confirmed music ids, not compared"),
+        ),
+        version=2,  # listed_count
+    ),
+    Table(
+        "marts.random_audits",
+        "scan, with what it found among videos that are no candidates, drawn at random",
+        ("job_id",),
+        (
+            required("job_id", TEXT, "job"),
+            required("population_count", INTEGER, "videos seen that are no candidates"),
+            required("drawn_count", INTEGER, "videos drawn at random among these"),
+            required("compared_count", INTEGER, "drawn videos whose sound was compared"),
+            required("carrying_count", INTEGER, "compared videos that carry the recording"),
+            nullable("upper_count", INTEGER, "at most so many carry it, 95 % confidence"),
+            nullable("upper_share", FLOAT, "at most this share of the comparable ones, likewise"),
+            nullable("not_audited_reason", TEXT, "why there is no limit"),
+            COMMITTED,
+        ),
+    ),
+)
+
+
+# Tables that join the chart with the platform: decisions of users, links and lead estimates.
+
+CHART_MARTS: tuple[Table, ...] = (
+    Table(
+        "marts.chart_links",
+        "decision of a user on a chart song and a music id; the newest one counts",
+        ("link_id",),
+        (
+            required("link_id", TEXT, "decision"),
+            required("song_key", TEXT, "song key, as in chart responses"),
+            required("music_id", TEXT, "music id"),
+            required("said", TEXT, "same, different, or withdrawn: the rules apply again"),
+            nullable("said_by", TEXT, "name the user gave"),
+            nullable("note", TEXT, "the user's note"),
+            required("origin", TEXT, "api, cli or console"),
+            required("said_at", TIME, "time of the decision"),
+            COMMITTED,
+        ),
+    ),
+    Table(
+        "marts.chart_platform",
+        "chart song, music id, and time at which their relation or figures changed",
+        ("song_key", "music_id", "committed_at"),
+        (
+            required("song_key", TEXT, "song key, as in chart responses"),
+            required("music_id", TEXT, "music id"),
+            nullable("via_music_id", TEXT, "music id that the relation is derived from"),
+            required("relation", TEXT, "same, possible, different, or none: no longer linked"),
+            required("confidence", TEXT, "manual, high, medium or low; a class, not a probability"),
+            required("reason", TEXT, "rule of the relation: title_and_artist, title_only, ..."),
+            nullable("title", TEXT, "title as the chart shows it"),
+            nullable("artist", TEXT, "artist as the chart shows it"),
+            nullable("music_title", TEXT, "title as the platform shows it"),
+            nullable("music_author", TEXT, "artist as the platform shows it"),
+            required("issue_count", INTEGER, "stored issues with the song among the first 20"),
+            required("best_rank", INTEGER, "best position in them, from 1"),
+            required("first_chart_date", DATE, "oldest stored issue with the song: its entry"),
+            required("last_chart_date", DATE, "newest stored issue with the song"),
+            nullable(
+                "entry_after_date", DATE, "stored issue before the entry; null: entry not observed"
+            ),
+            required(
+                "work_count", INTEGER, "confirmed videos of the music id with all counts observed"
+            ),
+            required("observation_count", INTEGER, "observations of them"),
+            required("observed_day_count", INTEGER, "days (UTC) with an observation"),
+            nullable("digg_count", INTEGER, "likes of these videos as last observed"),
+            nullable("first_observed_at", TIME, "oldest observation"),
+            nullable("last_observed_at", TIME, "newest observation"),
+            nullable(
+                "rise_after",
+                TIME,
+                "lower bound of the time half of these likes was reached; null: unknown",
+            ),
+            nullable("rise_before", TIME, "upper bound of that time"),
+            nullable(
+                "lead_days", FLOAT, "estimated days from the rise to the entry; negative: a lag"
+            ),
+            nullable("lead_low_days", FLOAT, "lower bound of lead_days"),
+            nullable("lead_high_days", FLOAT, "upper bound of lead_days"),
+            nullable(
+                "direction", TEXT, "platform_first, chart_first, undecided; null: not bounded"
+            ),
+            nullable("lead_reason", TEXT, "why there is no estimate; null if there is one"),
+            required("method", TEXT, "version of the linking and estimation rules"),
+            COMMITTED,
+        ),
+    ),
+)
+MARTS: tuple[Table, ...] = (*STEP_MARTS, *CONCLUSIONS, *COVERAGE_MARTS)

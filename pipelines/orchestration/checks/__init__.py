@@ -1,1 +1,0 @@
-"""Asset checks: of a scan's confirmed videos before ranking, and of every lake table."""
