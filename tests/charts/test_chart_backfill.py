@@ -98,14 +98,14 @@ def settings(deployment: Deployment, tmp_path: Path) -> Settings:
 
 
 def fill(settings: Settings, days: tuple[str, str], **options: Any) -> BackfillResult:
-    with open_chart_service(settings) as read_service:
-        return read_service.fill(read_span(*days), **options)
+    with open_chart_service(settings) as chart_service:
+        return chart_service.fill(read_span(*days), **options)
 
 
-def check_whole(read_service: ChartService, filled: BackfillResult) -> None:
+def check_whole(chart_service: ChartService, filled: BackfillResult) -> None:
     """Every issue is there, with its songs, and none was kept twice."""
-    read_service.engine.refresh()
-    rows = read_service.engine.rows(
+    chart_service.engine.refresh()
+    rows = chart_service.engine.rows(
         "select volid, count(distinct capture_id) as captures, count(*) as songs, "
         "count(distinct rank) as ranks from raw.chart_songs group by volid"
     )
@@ -131,8 +131,8 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     wider = fill(settings, ("2021-12-20", "2022-02-05"))
     assert wider.known_count == first.issue_count
     assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
-    with open_chart_service(settings) as read_service:
-        check_whole(read_service, wider)
+    with open_chart_service(settings) as chart_service:
+        check_whole(chart_service, wider)
 
 
 def around(day: str) -> tuple[str, str]:
@@ -154,8 +154,8 @@ def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
     assert undated
     first = fill(settings, days)
     assert first.issue_count == first.known_count + first.new_count == len(issues)
-    with open_chart_service(settings) as read_service:
-        known = read_known_issues(read_service.engine, first=first.first, last=first.last)
+    with open_chart_service(settings) as chart_service:
+        known = read_known_issues(chart_service.engine, first=first.first, last=first.last)
         assert known is not None
         dates = {issue.volid: str(issue.chart_date) for issue in known.issues}
     assert {volid: dates[volid] for volid in undated} == undated
@@ -188,9 +188,9 @@ def test_backfill_after_a_kill_requests_only_the_missing_issues(
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
-    with open_chart_service(settings) as read_service:
-        filled = read_service.fill(read_span(*MONTH))
-        check_whole(read_service, filled)
+    with open_chart_service(settings) as chart_service:
+        filled = chart_service.fill(read_span(*MONTH))
+        check_whole(chart_service, filled)
     assert filled.known_count >= BATCH
     assert filled.requests_used == filled.new_count
     assert platform.asked() <= filled.issue_count + BATCH
@@ -200,9 +200,9 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     are_open = Barrier(2)
 
     def fill_beside() -> BackfillResult:
-        with open_chart_service(settings) as read_service:
+        with open_chart_service(settings) as chart_service:
             are_open.wait(PATIENCE_S)
-            return read_service.fill(read_span(*MONTH))
+            return chart_service.fill(read_span(*MONTH))
 
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fill_beside) for _ in range(2)]
@@ -212,8 +212,8 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     assert min(first.new_count, second.new_count) > 0
     for filled in (first, second):
         assert (filled.ending, filled.left_count) == ("completed", 0)
-        with open_chart_service(settings) as read_service:
-            check_whole(read_service, filled)
+        with open_chart_service(settings) as chart_service:
+            check_whole(chart_service, filled)
 
 
 def test_cancelled_backfill_keeps_what_it_has_read(settings: Settings) -> None:
@@ -226,9 +226,9 @@ def test_cancelled_backfill_keeps_what_it_has_read(settings: Settings) -> None:
     ended = fill(settings, MONTH, on_progress=reported, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
-    with open_chart_service(settings) as read_service:
-        filled = read_service.fill(read_span(*MONTH))
-        check_whole(read_service, filled)
+    with open_chart_service(settings) as chart_service:
+        filled = chart_service.fill(read_span(*MONTH))
+        check_whole(chart_service, filled)
     assert filled.known_count == ended.new_count
     assert filled.requests_used == filled.new_count
 
