@@ -24,6 +24,8 @@ from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.platform.providers import build_chart_provider, choose_profile
+from sandbox.mock.provider import open_world
+from sandbox.world.world import SandboxWorld
 from tests.api.sql.statements import EngineRunner
 from tests.fake_clock import PATIENCE_S, FakeClock
 from warehouse.control import ControlStore, open_control
@@ -125,6 +127,12 @@ class ReadService:
     engine: Engine
     control: ControlStore
     left: list[ChartIssue] = field(default_factory=list)
+
+    @property
+    def world(self) -> SandboxWorld:
+        """The generated world that the source reads."""
+        settings = self.sources.settings
+        return open_world(settings.mock_seed, settings.mock_size)
 
     @property
     def chart(self) -> ChartHistoryReader:

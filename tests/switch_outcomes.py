@@ -98,25 +98,25 @@ def differences(
     expected: SwitchOutcome, found: MeasuredScan, *, without: MeasuredScan | None = None
 ) -> list[str]:
     """Return how a scan differs from the declaration; `without` is the same one without a switch."""
-    told = [] if found.status == expected.status else [f"status {found.status}"]
-    told += [f"not stopped: {_stop(one)}" for one in set(expected.stops) - found.stops]
+    deviations = [] if found.status == expected.status else [f"status {found.status}"]
+    deviations += [f"not stopped: {_stop(one)}" for one in set(expected.stops) - found.stops]
     known = {*expected.stops, *expected.possible_stops}
-    told += [f"stopped: {_stop(one)}" for one in found.unusual_stops - known]
-    told += [
+    deviations += [f"stopped: {_stop(one)}" for one in found.unusual_stops - known]
+    deviations += [
         f"{surface} {found.requests[surface]} > {most}"
         for surface, most in expected.at_most.items()
         if found.requests.get(surface, 0) > most
     ]
-    told += [f"forbidden: {surface} {count}" for surface, count in found.forbidden.items()]
-    told += [
+    deviations += [f"forbidden: {surface} {count}" for surface, count in found.forbidden.items()]
+    deviations += [
         f"no candidate {outcome}/{reason}"
         for outcome, reason in expected.candidates
         if (outcome, reason) not in found.candidates
     ]
     if expected.is_same and without is not None and found.confirmed != without.confirmed:
         lost, more = without.confirmed - found.confirmed, found.confirmed - without.confirmed
-        told.append(f"confirmed: {len(lost)} lost, {len(more)} more")
-    return sorted(told)
+        deviations.append(f"confirmed: {len(lost)} lost, {len(more)} more")
+    return sorted(deviations)
 
 
 def forbidden_requests(challenges: list[dict[str, Any]]) -> dict[str, int]:

@@ -144,7 +144,7 @@ def run_seed(seed: int, *, days: float) -> Simulation:
         stack.enter_context(drawn_ids)
         stack.enter_context(watch_stores())
         for name in ("delete_runless_materializations", "delete_check_results"):
-            stack.enter_context(patch(f"{MAINTENANCE}.{name}", lambda *_: None))
+            stack.enter_context(patch(f"{DAGSTER_COMPAT}.{name}", lambda *_: None))
         stack.enter_context(patch(SESSION, lambda **_: None))  # nothing leaves the machine
         stack.enter_context(patch(CONNECTIONS, lambda *_: None))
         loop = SimulatedLoop(SimulatedClock(), random.Random(f"threads {seed}"))
@@ -162,5 +162,5 @@ def run_seed(seed: int, *, days: float) -> Simulation:
 
 
 SESSION = "pipelines.platform.http.client.httpx2.AsyncClient"
-CONNECTIONS = "pipelines.platform.http.client.PinnedTransport.prepare"
-MAINTENANCE = "pipelines.orchestration.worker.maintenance"
+CONNECTIONS = "pipelines.platform.http.link_gate.PinnedTransport.prepare"
+DAGSTER_COMPAT = "pipelines.orchestration.dagster_compat"

@@ -106,12 +106,12 @@ def _note_answer(
 _WATCHED: tuple[tuple[Any, str, Callable[..., object]], ...] = (
     (jobs, "claim", _claim),
     (hosts, "take_token", _take_token),
-    (hosts, "pause", _pause),
-    (hosts, "check", _check),
+    (hosts, "pause_host", _pause),
+    (hosts, "check_circuit", _check),
     (hosts, "note_failure", _note_failure),
     (hosts, "note_success", _note_success),
     (hosts, "release_probe", _release_probe),
-    (hosts, "note", _note_answer),
+    (hosts, "note_answer", _note_answer),
 )
 
 

@@ -59,7 +59,7 @@ def open_world(seed: int, size: float) -> SandboxWorld:
 
 
 @cache
-def _text_index(world: SandboxWorld) -> VideoTextIndex:
+def text_index(world: SandboxWorld) -> VideoTextIndex:
     """Return the text index of a world; building it reads all captions."""
     return VideoTextIndex(world, has_mapped_titles=False)
 
@@ -98,7 +98,7 @@ class MockProvider(LocalProvider):
 
     def ch_ids(self) -> Sequence[str]:
         """Ids of its hashtags."""
-        return list(_text_index(self._world).names)
+        return list(text_index(self._world).names)
 
     def known_ids(self, question: str) -> Sequence[str]:
         """Ids that a question, by its name, can be asked for; none for a search."""
@@ -178,10 +178,10 @@ class MockProvider(LocalProvider):
     def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag with its number of videos, each counted as ten thousand views."""
         ch_id = request.entity_id
-        name = _text_index(self._world).names.get(ch_id)
+        name = text_index(self._world).names.get(ch_id)
         if name is None:
             raise UnresolvedIdError("the demo world knows no such hashtag")
-        rows = _text_index(self._world).listed(ch_id)
+        rows = text_index(self._world).listed(ch_id)
         accounts = {int(self._world.works.account[row]) for row in rows}
         info = HashtagInfo(
             ch_id=ch_id,
@@ -195,13 +195,13 @@ class MockProvider(LocalProvider):
 
     def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of the videos under a hashtag, most liked first."""
-        rows = _text_index(self._world).listed(request.entity_id)
+        rows = text_index(self._world).listed(request.entity_id)
         return self._page("hashtag_list", request, rows, to.to_hashtag_item)
 
     def _search_page(self, request: SourceRequest) -> Reading[SearchPage]:
         """Return one page of the videos whose caption or music title contains all words."""
         term, place = request.entity_id, request.place
-        rows = _text_index(self._world).ranked(term)[:SEARCH_DEPTH]
+        rows = text_index(self._world).ranked(term)[:SEARCH_DEPTH]
         videos, end = self._cut(rows, place.cursor, to.to_search_item)
         search_id = place.search_id or str(hashtag_id(term))
         page = SearchPage(

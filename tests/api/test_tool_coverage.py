@@ -6,16 +6,16 @@ from api.mcp.tools import TOOL_COVERAGE_NOTE, coverage_of, shorten_result
 
 
 def test_coverage_is_taken_from_the_data_and_is_never_called_complete() -> None:
-    told = coverage_of({"coverage_complete": True, "returned_count": 3, "videos": [1, 2, 3]})
-    assert told == {
+    reported = coverage_of({"coverage_complete": True, "returned_count": 3, "videos": [1, 2, 3]})
+    assert reported == {
         "coverage_complete": False, "returned_count": 3, "note": TOOL_COVERAGE_NOTE,
     }  # fmt: skip
 
 
 def test_videos_that_cannot_be_read_are_named_with_their_reason() -> None:
     left_out = [{"aweme_id": "71", "reason": "deleted", "detail": "long"}]
-    told = coverage_of({"filter_list": left_out})
-    assert told["not_read"] == [{"aweme_id": "71", "reason": "deleted"}]
+    reported = coverage_of({"filter_list": left_out})
+    assert reported["not_read"] == [{"aweme_id": "71", "reason": "deleted"}]
 
 
 def test_every_list_of_a_result_is_cut() -> None:

@@ -36,13 +36,13 @@ class Clock:
         return self.now
 
 
-def row(name: str, *told: RowOutput) -> Row:
-    return Row(name, f"about {name}", lambda _: iter(told))
+def row(name: str, *outputs: RowOutput) -> Row:
+    return Row(name, f"about {name}", lambda _: iter(outputs))
 
 
-def failing(name: str, *told: RowOutput, error: Exception) -> Row:
+def failing(name: str, *outputs: RowOutput, error: Exception) -> Row:
     def measure(_: Workspace) -> Iterator[RowOutput]:
-        yield from told
+        yield from outputs
         raise error
 
     return Row(name, f"about {name}", measure)
@@ -234,10 +234,14 @@ def test_an_unknown_name_measures_nothing_and_lists_the_known_ones(
 ) -> None:
     assert main(["--row", "reads,wrong"], rows=FAKES) == 2
 
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "no such row: wrong" in told.err
-    assert [line.split()[0] for line in told.err.splitlines()[1:]] == ["reads", "chart", "stores"]
+    outputs = capsys.readouterr()
+    assert outputs.out == ""
+    assert "no such row: wrong" in outputs.err
+    assert [line.split()[0] for line in outputs.err.splitlines()[1:]] == [
+        "reads",
+        "chart",
+        "stores",
+    ]
 
 
 @pytest.mark.parametrize("arguments", [["--list"], ["--row", "list"]])

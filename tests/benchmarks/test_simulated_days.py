@@ -36,13 +36,13 @@ def test_a_planted_bug_breaks_a_promise(bug: str) -> None:
 
 
 def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() -> None:
-    told = []
+    reported = []
     for _ in range(2):
         with BUGS["a new run keeps the old number"](), pytest.raises(BrokenPromiseError) as broken:
             simulate(1, days=DAYS)
-        told.append(str(broken.value))
-    assert told[0] == told[1]
-    assert "make simulate SEED=1 DAYS=1" in told[0]
+        reported.append(str(broken.value))
+    assert reported[0] == reported[1]
+    assert "make simulate SEED=1 DAYS=1" in reported[0]
 
 
 @pytest.mark.soak

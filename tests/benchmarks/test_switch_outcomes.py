@@ -58,7 +58,7 @@ def test_a_scan_as_declared_does_not_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "reported"),
     [
         ({"status": "failed"}, "status failed"),
         ({"stops": frozenset()}, "not stopped: user_posts upstream_login_required"),
@@ -73,8 +73,8 @@ def test_a_scan_as_declared_does_not_differ() -> None:
         ({"confirmed": frozenset({"1", "3", "4"})}, "confirmed: 1 lost, 2 more"),
     ],
 )
-def test_each_difference_is_named(changed: dict[str, Any], told: str) -> None:
-    assert differences(ROW, replace(AS_DECLARED, **changed), without=AS_DECLARED) == [told]
+def test_each_difference_is_named(changed: dict[str, Any], reported: str) -> None:
+    assert differences(ROW, replace(AS_DECLARED, **changed), without=AS_DECLARED) == [reported]
 
 
 def test_confirmed_videos_are_compared_only_where_they_must_be_the_same() -> None:

@@ -43,7 +43,7 @@ def session_pages(service: str) -> Iterator[ConsolePages]:
 
 @pytest.fixture
 def pages(session_pages: ConsolePages) -> Iterator[ConsolePages]:
-    """Visitors who leave when the test is over."""
+    """Pages that are closed when the test is over."""
     with session_pages.leaving() as pages:
         yield pages
 

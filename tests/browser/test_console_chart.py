@@ -41,7 +41,7 @@ def song(**lead: Any) -> dict[str, Any]:
         }
         for day, likes in ((2, 10), (4, 400), (6, 900), (20, 1000))
     ]
-    told = {
+    reported = {
         "lead_days": 8.0, "low_days": 6.0, "high_days": 10.0, "direction": "platform_first",
         "reason": None, "work_count": 3, "observation_count": 12, "observed_day_count": 4,
         "rise_after": points[1]["observed_at"], "rise_before": points[2]["observed_at"],
@@ -59,7 +59,7 @@ def song(**lead: Any) -> dict[str, Any]:
             link(4, "possible", "medium", "title_without_addition"),
         ],
         "platform": {"music_ids": [], "points": points},
-        "lead": {**told, **lead}, "is_demo_data": True,
+        "lead": {**reported, **lead}, "is_demo_data": True,
     }  # fmt: skip
     return envelope
 

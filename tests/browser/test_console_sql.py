@@ -145,21 +145,21 @@ def test_a_chart_fits_the_columns_and_can_be_changed(view: ConsolePage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "day", "told"),
+    ("value", "day", "reported"),
     [
         ("date '2026-03-02'", "1", "2 Mar 2026: "),
         ("timestamptz '2026-03-01 20:30:00Z'", "interval 1 day", "1 Mar 2026, 20:30 UTC: "),
     ],
 )
 def test_a_chart_tells_times_in_utc_as_the_table_does(
-    pages: ConsolePages, value: str, day: str, told: str
+    pages: ConsolePages, value: str, day: str, reported: str
 ) -> None:
     view = pages.open("#/sql", timezone_id="Asia/Shanghai")
     run(view, f"select {value} as at, 5 as n union all select {value} - {day}, 4")
     rows_come(view, 2)
     view.page.locator("svg.chart[role=slider]").focus()
     view.page.keyboard.press("End")
-    expect(view.page.locator(".reading")).to_contain_text(told)
+    expect(view.page.locator(".reading")).to_contain_text(reported)
 
 
 def test_rows_that_are_cut_are_said_and_a_fault_is_named(view: ConsolePage) -> None:

@@ -255,8 +255,8 @@ def test_the_chart_says_what_is_still_read_and_what_is_missing(view: ConsolePage
             for at, reason in enumerate(reasons, 1)]  # fmt: skip
     short = {**one, "songs": one["songs"][:3], "reason": "issue_incomplete"}
     whole = read_example("history")
-    told = {"end_date_cut": True, "issues_refreshed": False, "not_collected_count": 1}
-    history["data"] |= {"snapshots": [short, *gaps], **told}
+    reported = {"end_date_cut": True, "issues_refreshed": False, "not_collected_count": 1}
+    history["data"] |= {"snapshots": [short, *gaps], **reported}
     held = hold_first(view, "**/top500/history?*", whole)
     with view.page.expect_request("**/top500/history?*"):
         view.show("#/chart?start=2026-01-01&end=2026-01-20")

@@ -34,14 +34,14 @@ class Platform:
     port: int
     client: httpx2.Client
 
-    def told(self, path: str, **query: int | str) -> Any:
+    def control_data(self, path: str, **query: int | str) -> Any:
         return self.client.get(f"/_world/{path}", params=query).json()
 
     def requests(self) -> list[dict[str, Any]]:
         """What the host was asked."""
-        found: list[dict[str, Any]] = self.told("access-log/requests", limit=10_000, host=HOST)[
-            "requests"
-        ]
+        found: list[dict[str, Any]] = self.control_data(
+            "access-log/requests", limit=10_000, host=HOST
+        )["requests"]
         return found
 
 
@@ -87,7 +87,7 @@ def visits(platform: Platform, tmp_path_factory: pytest.TempPathFactory) -> Visi
     profile.write_text(
         re.sub(r"(\[rate\]\nper_second = )[\d.]+\nburst = \d+", slow, PROFILE.read_text())
     )
-    tracks = platform.told("tracks", counts=0)["tracks"]
+    tracks = platform.control_data("tracks", counts=0)["tracks"]
     music_ids = [track["music_id"] for track in tracks]
     fault = {
         "surface": "music_list", "kind": "429", "nth": 6, "times": 1, "retry_after": RETRY_AFTER_S,

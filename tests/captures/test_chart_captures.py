@@ -79,7 +79,7 @@ async def test_a_chart_that_says_its_size_is_asked_for_no_page_behind_it(begin: 
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         ({"volid": "8"}, "got issue 8, not 9"),
         ({"chart_date": date(2026, 11, 19)}, "got songs of 2026-11-19, not of 2026-11-20"),
@@ -87,9 +87,9 @@ async def test_a_chart_that_says_its_size_is_asked_for_no_page_behind_it(begin: 
     ids=["issue", "date"],
 )
 async def test_songs_of_another_issue_are_refused(
-    said: dict[str, Any], told: str, begin: Any
+    said: dict[str, Any], reported: str, begin: Any
 ) -> None:
-    with pytest.raises(ChartUnavailableError, match=told) as refused:
+    with pytest.raises(ChartUnavailableError, match=reported) as refused:
         await begin(Source(**said)).songs("9", chart_date=date(2026, 11, 20))
     assert (refused.value.reason, refused.value.status) == ("other_issue", 200)
 

@@ -36,8 +36,8 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
 @pytest.fixture
 def sandbox(deployment: Deployment) -> Iterator[PlatformProfile]:
     yield load_profile("sandbox", sandbox_port=deployment.port)
-    told = deployment.world("/_world/clock")
-    _advance(deployment, -told["offset_s"])
+    reported = deployment.world("/_world/clock")
+    _advance(deployment, -reported["offset_s"])
     shift_observed_time(seconds=0)
 
 

@@ -62,11 +62,11 @@ def test_references_are_those_of_the_newest_scan_of_each_track(
             sound("foreign", 3),
         ],
     )
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     with closing(Engine(small_store.lake)) as engine:
         references = CatalogReferenceSounds(engine, TRACKS, tmp_path / "index")
-        references.add_missing(lambda done, total: told.append((done, total)))
-        assert told == [(1, 3), (2, 3), (3, 3)]
+        references.add_missing(lambda done, total: reported.append((done, total)))
+        assert reported == [(1, 3), (2, 3), (3, 3)]
         assert references.count == 2
         assert [reason for _, reason in references.unusable] == ["not_stored"]
         boats = references.read_sound(0)

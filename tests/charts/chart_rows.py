@@ -33,9 +33,9 @@ def add_issues(engine: Engine, *issues: tuple[int, Sequence[dict[str, str]]]) ->
             "surface": "chart_songs", "observed_at": datetime.now(UTC), "data_provider": "mock",
             "capture_id": capture, "volid": volid, "chart_date": FIRST + timedelta(days=day),
         }  # fmt: skip
-        told = {name: stated[name] for name in ("surface", "observed_at", "data_provider")}
+        reported = {name: stated[name] for name in ("surface", "observed_at", "data_provider")}
         seen["captures"].append(
-            row("raw.captures", **told, capture_id=capture, entity_id=volid, sequence=1,
+            row("raw.captures", **reported, capture_id=capture, entity_id=volid, sequence=1,
                 outcome="ok", request_count=1, parser_version="1")
         )  # fmt: skip
         seen["chart_issues"].append(row("raw.chart_issues", **stated, is_latest=False))

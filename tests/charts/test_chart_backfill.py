@@ -98,14 +98,14 @@ def settings(deployment: Deployment, tmp_path: Path) -> Settings:
 
 
 def fill(settings: Settings, days: tuple[str, str], **options: Any) -> BackfillResult:
-    with open_chart_service(settings) as read_service:
-        return read_service.fill(read_span(*days), **options)
+    with open_chart_service(settings) as chart_service:
+        return chart_service.fill(read_span(*days), **options)
 
 
-def check_whole(read_service: ChartService, filled: BackfillResult) -> None:
+def check_whole(chart_service: ChartService, filled: BackfillResult) -> None:
     """Every issue is there, with its songs, and none was kept twice."""
-    read_service.engine.refresh()
-    rows = read_service.engine.rows(
+    chart_service.engine.refresh()
+    rows = chart_service.engine.rows(
         "select volid, count(distinct capture_id) as captures, count(*) as songs, "
         "count(distinct rank) as ranks from raw.chart_songs group by volid"
     )
@@ -115,15 +115,15 @@ def check_whole(read_service: ChartService, filled: BackfillResult) -> None:
 
 
 def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
-    told: list[BackfillProgress] = []
-    first = fill(settings, MONTH, on_progress=told.append)
+    reported: list[BackfillProgress] = []
+    first = fill(settings, MONTH, on_progress=reported.append)
     assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
     assert first.new_count == first.issue_count == platform.asked() > 20
     assert platform.asked("chart_issues") == 1
     assert first.requests_used == first.issue_count + 1
     assert first.issue_count + sum(gap.day_count for gap in first.gaps) == 31
-    assert [one.done_count for one in told] == list(range(1, first.issue_count + 1))
-    assert {one.missing_count for one in told} == {first.issue_count}
+    assert [one.done_count for one in reported] == list(range(1, first.issue_count + 1))
+    assert {one.missing_count for one in reported} == {first.issue_count}
 
     again = fill(settings, MONTH)
     assert (again.new_count, again.requests_used, again.was_listed) == (0, 0, False)
@@ -131,8 +131,8 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     wider = fill(settings, ("2021-12-20", "2022-02-05"))
     assert wider.known_count == first.issue_count
     assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
-    with open_chart_service(settings) as read_service:
-        check_whole(read_service, wider)
+    with open_chart_service(settings) as chart_service:
+        check_whole(chart_service, wider)
 
 
 def around(day: str) -> tuple[str, str]:
@@ -154,8 +154,8 @@ def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
     assert undated
     first = fill(settings, days)
     assert first.issue_count == first.known_count + first.new_count == len(issues)
-    with open_chart_service(settings) as read_service:
-        known = read_known_issues(read_service.engine, first=first.first, last=first.last)
+    with open_chart_service(settings) as chart_service:
+        known = read_known_issues(chart_service.engine, first=first.first, last=first.last)
         assert known is not None
         dates = {issue.volid: str(issue.chart_date) for issue in known.issues}
     assert {volid: dates[volid] for volid in undated} == undated
@@ -188,9 +188,9 @@ def test_backfill_after_a_kill_requests_only_the_missing_issues(
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
-    with open_chart_service(settings) as read_service:
-        filled = read_service.fill(read_span(*MONTH))
-        check_whole(read_service, filled)
+    with open_chart_service(settings) as chart_service:
+        filled = chart_service.fill(read_span(*MONTH))
+        check_whole(chart_service, filled)
     assert filled.known_count >= BATCH
     assert filled.requests_used == filled.new_count
     assert platform.asked() <= filled.issue_count + BATCH
@@ -200,9 +200,9 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     are_open = Barrier(2)
 
     def fill_beside() -> BackfillResult:
-        with open_chart_service(settings) as read_service:
+        with open_chart_service(settings) as chart_service:
             are_open.wait(PATIENCE_S)
-            return read_service.fill(read_span(*MONTH))
+            return chart_service.fill(read_span(*MONTH))
 
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fill_beside) for _ in range(2)]
@@ -212,23 +212,23 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     assert min(first.new_count, second.new_count) > 0
     for filled in (first, second):
         assert (filled.ending, filled.left_count) == ("completed", 0)
-        with open_chart_service(settings) as read_service:
-            check_whole(read_service, filled)
+        with open_chart_service(settings) as chart_service:
+            check_whole(chart_service, filled)
 
 
 def test_cancelled_backfill_keeps_what_it_has_read(settings: Settings) -> None:
     asked_to_stop: list[bool] = []
 
-    def told(progress: BackfillProgress) -> None:
+    def reported(progress: BackfillProgress) -> None:
         if progress.done_count == BATCH + 5:
             asked_to_stop.append(True)
 
-    ended = fill(settings, MONTH, on_progress=told, cancelled=lambda: bool(asked_to_stop))
+    ended = fill(settings, MONTH, on_progress=reported, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
-    with open_chart_service(settings) as read_service:
-        filled = read_service.fill(read_span(*MONTH))
-        check_whole(read_service, filled)
+    with open_chart_service(settings) as chart_service:
+        filled = chart_service.fill(read_span(*MONTH))
+        check_whole(chart_service, filled)
     assert filled.known_count == ended.new_count
     assert filled.requests_used == filled.new_count
 
@@ -389,11 +389,13 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(
     reads.script.asked.clear()
     others_read = asyncio.Event()
 
-    def told(progress: BackfillProgress) -> None:
+    def reported(progress: BackfillProgress) -> None:
         if progress.done_count == 2:
             others_read.set()
 
-    running = asyncio.create_task(scripted(reads, ("2022-02-09", "2022-02-11"), on_progress=told))
+    running = asyncio.create_task(
+        scripted(reads, ("2022-02-09", "2022-02-11"), on_progress=reported)
+    )
     await others_read.wait()
     async with reads.sources.chart() as captures:
         await captures.songs(listed[0]["volid"], limit=20)

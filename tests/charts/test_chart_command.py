@@ -49,8 +49,8 @@ def test_a_range_is_read_once_and_its_gaps_are_told(run: Run) -> None:
     assert (again["new_count"], again["left_count"], again["is_cut"]) == (0, 0, True)
     assert again["known_count"] == again["issue_count"] > 5
     assert f"{again['issue_count']} of {again['issue_count']} issues" in first.stderr
-    told = shown(run("judge", "--json"))
-    assert told["issue_count"] == again["issue_count"]
+    reported = shown(run("judge", "--json"))
+    assert reported["issue_count"] == again["issue_count"]
     assert "songs of" in run("judge").stdout
 
 

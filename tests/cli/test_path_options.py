@@ -96,27 +96,27 @@ def test_a_path_that_names_no_file_is_refused_alike_by_every_command(
     run: Run, command: str
 ) -> None:
     for path, sentence in BAD_FILES.items():
-        status, told = run(*filled(READERS[command], path))
-        assert (status, sentence in told) == (2, True), (command, path, told)
-        assert "Traceback" not in told
+        status, output = run(*filled(READERS[command], path))
+        assert (status, sentence in output) == (2, True), (command, path, output)
+        assert "Traceback" not in output
 
 
 @pytest.mark.parametrize("command", ["audio bench", "watchlist apply"])
 def test_a_file_that_is_no_text_is_refused(run: Run, command: str) -> None:
-    status, told = run(*filled(READERS[command], "binary"))
-    assert status == 2, told
-    assert "binary" in told
+    status, output = run(*filled(READERS[command], "binary"))
+    assert status == 2, output
+    assert "binary" in output
 
 
 def test_tracks_of_a_file_that_is_none_are_not_taken_for_links(run: Run) -> None:
     for path, sentence in BAD_FILES.items():
         if path in {"missing", "https://files.example/a", "n" * 300}:
             continue  # may be the text of a link
-        status, told = run("catalog", "import", "songs", path)
-        assert (status, sentence in told) == (2, True), (path, told)
+        status, output = run("catalog", "import", "songs", path)
+        assert (status, sentence in output) == (2, True), (path, output)
     for path in ("missing.csv", "./missing", "/nowhere/missing"):
-        status, told = run("catalog", "import", "songs", path)
-        assert (status, "does not exist" in told) == (2, True), (path, told)
+        status, output = run("catalog", "import", "songs", path)
+        assert (status, "does not exist" in output) == (2, True), (path, output)
     for text in ("missing", "https://files.example/a", "binary"):
         assert run("catalog", "import", "songs", text)[0] == 2, text
 
@@ -131,8 +131,8 @@ def test_a_path_that_names_no_folder_is_refused(run: Run, command: str) -> None:
         "folder": "folder",  # is one, without what is needed
     }  # fmt: skip
     for path, sentence in sentences.items():
-        status, told = run(*filled(FOLDER_READERS[command], path))
-        assert (status, sentence in told) == (2, True), (command, path, told)
+        status, output = run(*filled(FOLDER_READERS[command], path))
+        assert (status, sentence in output) == (2, True), (command, path, output)
 
 
 @pytest.mark.parametrize(
@@ -148,22 +148,25 @@ def test_a_setting_that_names_no_file_is_refused(
 ) -> None:
     for path in (*BAD_FILES, "binary"):
         monkeypatch.setenv(setting, path)
-        status, told = run(*words)
-        assert status == 2, (setting, path, told)
-        assert "Error:" not in told  # the name of a Python class
+        status, output = run(*words)
+        assert status == 2, (setting, path, output)
+        assert "Error:" not in output  # the name of a Python class
 
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_a_file_that_cannot_be_written_is_refused(run: Run, command: str) -> None:
     for path in ("folder", "empty/below-a-file.csv", "/proc/none/answer.csv"):
-        status, told = run(*filled(WRITERS[command], path))
-        assert status == 2, (command, path, told)
-        assert "written" in told or "directory" in told or "is a folder" in told, (command, told)
-        assert "Traceback" not in told
+        status, output = run(*filled(WRITERS[command], path))
+        assert status == 2, (command, path, output)
+        assert "written" in output or "directory" in output or "is a folder" in output, (
+            command,
+            output,
+        )
+        assert "Traceback" not in output
 
 
 @pytest.mark.parametrize("words", [["backup"], ["doctor", "--record"]], ids=" ".join)
 def test_a_folder_that_cannot_be_written_is_refused(run: Run, words: list[str]) -> None:
     for path in ("empty", "empty/below", "/proc/none/backup", "folder"):
-        status, told = run(*words, path)
-        assert status == 2, (path, told)
+        status, output = run(*words, path)
+        assert status == 2, (path, output)

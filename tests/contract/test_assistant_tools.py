@@ -42,7 +42,7 @@ async def tools_of(service: Any, *, may_start_jobs: bool = False) -> AsyncIterat
             yield tools
 
 
-def told(answer: Any) -> Any:
+def tool_result(answer: Any) -> Any:
     assert not answer.is_error, answer.content
     return answer.structured_content
 
@@ -57,21 +57,23 @@ async def test_an_assistant_only_reads_unless_the_operator_allows_more(service: 
         assert refused.is_error
     async with tools_of(service, may_start_jobs=True) as tools:
         assert "start_scan" in {tool.name for tool in (await tools.list_tools()).tools}
-        started = told(await tools.call_tool("start_scan", {"track": MUSIC_ID}))
+        started = tool_result(await tools.call_tool("start_scan", {"track": MUSIC_ID}))
         job_id = started["data"]["job_id"]
-        assert told(await tools.call_tool("job_status", {"job_id": job_id}))["data"]["status"]
+        assert tool_result(await tools.call_tool("job_status", {"job_id": job_id}))["data"][
+            "status"
+        ]
 
 
 async def test_a_result_comes_short_and_with_its_coverage(service: Any) -> None:
     job = service.stored()
     async with tools_of(service) as tools:
-        answer = told(await tools.call_tool("job_result", {"job_id": job.job_id, "top": 3}))
+        answer = tool_result(await tools.call_tool("job_result", {"job_id": job.job_id, "top": 3}))
         assert len(answer["data"]["aweme_list"]) == 3
         coverage = answer["coverage"]
         assert coverage["coverage_complete"] is False
         assert coverage["confirmed_count"] == 40
         assert coverage["coverage"]["sources"]
-        listed = told(await tools.call_tool("jobs", {}))
+        listed = tool_result(await tools.call_tool("jobs", {}))
         assert [one["job_id"] for one in listed["data"]["jobs"]] == [job.job_id]
 
 
@@ -90,7 +92,7 @@ async def test_a_refusal_tells_the_assistant_why_and_what_to_do(service: Any) ->
 
 async def test_a_scan_that_is_not_over_has_no_result_yet(service: Any) -> None:
     async with tools_of(service, may_start_jobs=True) as tools:
-        started = told(await tools.call_tool("start_scan", {"track": MUSIC_ID}))
+        started = tool_result(await tools.call_tool("start_scan", {"track": MUSIC_ID}))
         job_id = started["data"]["job_id"]
         refused = await tools.call_tool("job_result", {"job_id": job_id})
     assert refused.is_error
@@ -102,19 +104,19 @@ async def test_an_account_is_read_by_its_id_or_by_what_leads_to_it(reads: ReadSe
     sec_uid = open_world(11, 0.1).sec_uid(3)
     async with tools_of(reads) as tools:
         for whom in (sec_uid, f"look at {sec_uid}"):
-            profile = told(await tools.call_tool("profile", {"user": whom}))
+            profile = tool_result(await tools.call_tool("profile", {"user": whom}))
             assert profile["data"]["user"]["sec_uid"] == sec_uid
             assert profile["coverage"]["data_provider"] == "mock"
-        posts = told(await tools.call_tool("posts", {"user": sec_uid, "count": 2}))
+        posts = tool_result(await tools.call_tool("posts", {"user": sec_uid, "count": 2}))
         assert {one["author"]["sec_uid"] for one in posts["data"]["aweme_list"]} == {sec_uid}
-        metrics = told(await tools.call_tool("metrics", {"user": sec_uid, "days": 30}))
+        metrics = tool_result(await tools.call_tool("metrics", {"user": sec_uid, "days": 30}))
         assert metrics["coverage"]["is_demo_data"] is True
 
 
 async def test_videos_that_are_not_there_are_named_in_the_coverage(reads: ReadService) -> None:
     nothing = "7300000000000000001"
     async with tools_of(reads) as tools:
-        answer = told(await tools.call_tool("videos", {"aweme_ids": [nothing]}))
+        answer = tool_result(await tools.call_tool("videos", {"aweme_ids": [nothing]}))
     assert answer["data"]["aweme_list"] == []
     (left_out,) = answer["coverage"]["not_read"]
     assert (left_out["aweme_id"], bool(left_out["reason"])) == (nothing, True)
@@ -171,7 +173,7 @@ async def test_the_mounted_tools_stand_behind_the_same_door(service: Any) -> Non
             assert big.status_code == 413
         async with over_http(app, Authorization=f"Bearer {word}") as tools:
             assert {tool.name for tool in (await tools.list_tools()).tools} == READING
-            found = told(await tools.call_tool("job_status", {"job_id": job.job_id}))
+            found = tool_result(await tools.call_tool("job_status", {"job_id": job.job_id}))
             assert found["data"]["status"] == "completed"
 
 
@@ -203,7 +205,7 @@ async def test_the_command_speaks_over_its_pipes(tmp_path: Path) -> None:
     async with ToolClient(server) as tools:
         assert {tool.name for tool in (await tools.list_tools()).tools} == READING
         span = {"start_date": "2025-09-20", "end_date": "2025-09-20"}
-        answer = told(await tools.call_tool("chart_history", span))
+        answer = tool_result(await tools.call_tool("chart_history", span))
         assert len(answer["data"]["snapshots"][0]["songs"]) == 20
         assert answer["coverage"]["is_demo_data"] is True
         assert json.dumps(answer, ensure_ascii=False)

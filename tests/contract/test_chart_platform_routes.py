@@ -95,9 +95,9 @@ def test_link_decision_overrides_the_rule_and_can_be_withdrawn(client: TestClien
     back = data(client.post(LINKS, json={**said, "said": "withdrawn"}))
     assert relations(back) == relations(by_rule)
     assert (back["lead"], back["platform"]) == (by_rule["lead"], by_rule["platform"])
-    told = data(client.get(LINKS, params={"song_key": SONG_KEY}), LinkDecisionList)
-    assert [one["said"] for one in told["links"]] == ["different", "withdrawn"]
-    assert [one["origin"] for one in told["links"]] == ["api", "api"]
+    reported = data(client.get(LINKS, params={"song_key": SONG_KEY}), LinkDecisionList)
+    assert [one["said"] for one in reported["links"]] == ["different", "withdrawn"]
+    assert [one["origin"] for one in reported["links"]] == ["api", "api"]
 
 
 def test_a_person_can_link_what_no_rule_would(client: TestClient) -> None:
@@ -106,8 +106,8 @@ def test_a_person_can_link_what_no_rule_would(client: TestClient) -> None:
     assert linked["lead"]["observation_count"] == 4
     gone = data(client.post(LINKS, json=BODY | {"said": "withdrawn"}))
     assert gone["links"] == []
-    told = data(client.get(LINKS), LinkDecisionList)
-    assert told["returned_count"] == len(told["links"]) >= 2
+    reported = data(client.get(LINKS), LinkDecisionList)
+    assert reported["returned_count"] == len(reported["links"]) >= 2
 
 
 def refusal(answer: Any, status: int) -> str:

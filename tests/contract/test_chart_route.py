@@ -45,16 +45,6 @@ def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
     assert not found.data["end_date_cut"]
 
 
-def test_chart_history_with_matching_etag_is_304(client: TestClient) -> None:
-    tag = ask(client).headers["etag"]
-    again = client.get(
-        PATH,
-        params={"start_date": "2022-03-01", "end_date": "2022-03-21"},
-        headers={"if-none-match": tag},
-    )
-    assert again.status_code == 304
-
-
 def test_an_end_beyond_the_latest_issue_is_cut_and_says_so(client: TestClient) -> None:
     latest = ask(client).json()["data"]["latest_chart_date"]
     found = ask(client, latest, "2040-01-01").json()["data"]
@@ -111,10 +101,6 @@ def test_nodes_that_time_does_not_allow_follow_later(tmp_path: Path) -> None:
     assert found["not_collected_count"] == 1
     assert int(answer.headers["retry-after"]) >= 1
     assert len(read_service.left) == 1
-
-
-def test_chart_history_needs_a_profile(service: Any) -> None:
-    assert ask(service.client()).json()["data"]["error"]["type"] == "profile_not_chosen"
 
 
 def test_the_example_runs_as_it_stands(client: TestClient) -> None:

@@ -95,8 +95,8 @@ def test_console_serves_only_its_own_files(guarded: TestClient, name: str) -> No
 
 
 def test_the_console_says_what_the_report_says(guarded: TestClient) -> None:
-    told: dict[str, Any] = guarded.get("/console/words.json").json()
-    assert told["stop"]["exhausted"] == {
+    reported: dict[str, Any] = guarded.get("/console/words.json").json()
+    assert reported["stop"]["exhausted"] == {
         "en": STOPS["exhausted"].en,
         "zh": STOPS["exhausted"].zh,
         "kind": "end",
@@ -125,12 +125,12 @@ def test_the_limits_of_the_watchlist_form_come_with_the_page(guarded: TestClient
 
 
 def test_the_columns_of_a_saved_table_are_those_of_its_export(guarded: TestClient) -> None:
-    told: dict[str, Any] = guarded.get("/console/words.json").json()["columns"]
-    assert told.keys() == TABLES.keys()
-    assert [column["name"] for column in told["videos"]] == [
+    reported: dict[str, Any] = guarded.get("/console/words.json").json()["columns"]
+    assert reported.keys() == TABLES.keys()
+    assert [column["name"] for column in reported["videos"]] == [
         column.name for column in TABLES["videos"][0]
     ]
-    [likes] = [column for column in told["videos"] if column["name"] == "digg_count"]
+    [likes] = [column for column in reported["videos"] if column["name"] == "digg_count"]
     assert likes == {"name": "digg_count", "kind": "whole", "path": "statistics.digg_count"}
 
 

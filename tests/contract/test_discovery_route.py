@@ -74,9 +74,9 @@ def test_a_failed_job_answers_with_its_own_error_and_its_id(service: Any) -> Non
     with BusyWorker(service, error=error):
         answer = service.client().get(PATH, params={"music_id": MUSIC_ID})
     assert answer.status_code == 502
-    told = answer.json()["data"]["error"]
-    assert (told["type"], told["upstream"]) == ("upstream_forbidden", error["upstream"])
-    assert "job " in told["hint"]
+    reported = answer.json()["data"]["error"]
+    assert (reported["type"], reported["upstream"]) == ("upstream_forbidden", error["upstream"])
+    assert "job " in reported["hint"]
 
 
 @pytest.mark.parametrize(

@@ -111,18 +111,6 @@ def test_a_missing_token_comes_before_the_body(reads: ReadService, path: str) ->
     assert client.post(path, content=b"{").status_code == 401
 
 
-@BOTH
-def test_there_are_no_query_parameters(client: TestClient, path: str) -> None:
-    answer = client.post(f"{path}?count=1", json=[ID])
-    assert answer.json()["data"]["error"]["type"] == "unknown_parameter"
-
-
-@BOTH
-def test_many_videos_route_needs_a_profile(service: Any, path: str) -> None:
-    answer = service.client().post(path, json=[ID])
-    assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
-
-
 def test_the_example_runs_as_it_stands(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for path in (WEB, APP):

@@ -148,8 +148,8 @@ def test_an_answer_is_saved_in_every_format(reads: ReadService, form: str) -> No
         assert answer.json()["rows"] == [{"one": 1, "none": None}]
         assert answer.json()["method"]["is_demo_data"] == "true"
     if form == "parquet":
-        told = pq.read_schema(io.BytesIO(answer.content)).metadata
-        assert told[b"sametrack.sql"] == b"select 1 as one, null as none"
+        reported = pq.read_schema(io.BytesIO(answer.content)).metadata
+        assert reported[b"sametrack.sql"] == b"select 1 as one, null as none"
 
 
 def test_a_file_is_whole_or_refused(reads: ReadService) -> None:

@@ -10,14 +10,10 @@ import pytest
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
-from api.app import create_app
 from api.responses.documents import Envelope, ErrorData
-from api.routes.dependencies import Services
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
-from api.server.health import Readiness
 from api.services.reads.lists import hashtag_list_source, music_list_source
 from api.services.reads.sources import Sources
-from api.settings import ApiSettings
 from pipelines.platform.providers.provider import Provider
 from sandbox.mock.provider import open_world
 from tests.scripted_reads import ReadService, ScriptedSources, open_reads
@@ -292,15 +288,6 @@ def test_a_client_that_has_less_time_is_answered_by_then(reads: ReadService) -> 
     reads.script.stalled.add(question)
     answer = reads.client().get(PROFILE, params=given, headers={"Prefer": "wait=0"})
     assert (answer.status_code, error_of(answer)["upstream"]["reason"]) == (502, "deadline")
-
-
-@pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_user_and_list_routes_need_a_profile(path: str) -> None:
-    app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))
-    given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        answer = client.get(path, params=given)
-    assert (answer.status_code, error_of(answer)["type"]) == (503, "profile_not_chosen")
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])

@@ -231,10 +231,6 @@ def test_invalid_query_of_watchlist_runs_is_400(client: TestClient, query: str, 
     assert refusal(client.get(f"{PATH}/five-songs/runs?{query}"), 400)["type"] == kind
 
 
-def test_watchlist_routes_need_a_profile(service: Any) -> None:
-    assert refusal(service.client().get(PATH), 503)["type"] == "profile_not_chosen"
-
-
 def test_the_example_of_the_description_can_be_kept(client: TestClient) -> None:
     operation = client.get("/openapi.json").json()["paths"][PATH]["post"]
     example = operation["requestBody"]["content"]["application/json"]["example"]

@@ -189,8 +189,8 @@ def test_a_platform_that_never_answers_is_told(silent_port: int, tmp_path: Path)
     given = {"SANDBOX_PORT": str(silent_port), "CANARY_MUSIC_ID": "7300000000000000001"}
     ended = doctor(tmp_path, "--json", "--surface", "music_info", **given)
     assert ended.returncode == 3
-    (told,) = json.loads(ended.stdout)["surfaces"]
-    assert (told["outcome"], told["error_type"]) == ("unreachable", "upstream_unreachable")
+    (reported,) = json.loads(ended.stdout)["surfaces"]
+    assert (reported["outcome"], reported["error_type"]) == ("unreachable", "upstream_unreachable")
 
 
 def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(

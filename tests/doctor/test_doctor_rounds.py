@@ -79,11 +79,11 @@ async def test_each_fault_gets_its_word(stores: Any, faults: dict[str, Told]) ->
         stores.fault(surface, kind, retry_after=0)
     # a sound's address is learnt from a work
     found = await stores.ask(*dict.fromkeys((*faults, "slides_info")))
-    told = {
+    reported = {
         name: (kind, found[name].outcome, found[name].error_type, found[name].http_status)
         for name, (kind, *_) in faults.items()
     }
-    assert told == faults
+    assert reported == faults
 
 
 async def test_a_changed_shape_lists_the_keys_that_came_and_went(stores: Any) -> None:
@@ -162,10 +162,14 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(stores: Any
     # an account is learnt from a work
     first = (await stores.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (first.outcome, first.http_status) == ("refused", 403)
-    told = (await stores.ask("slides_info", "user_info", circuit=long))["user_info"]
-    assert (told.outcome, told.reason, told.request_count) == ("not_asked", "circuit_open", 0)
-    assert told.rests_until is not None
-    assert not told.is_broken
+    reported = (await stores.ask("slides_info", "user_info", circuit=long))["user_info"]
+    assert (reported.outcome, reported.reason, reported.request_count) == (
+        "not_asked",
+        "circuit_open",
+        0,
+    )
+    assert reported.rests_until is not None
+    assert not reported.is_broken
     (circuit,) = [one for one in hosts.read_circuits(stores.control) if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
 
@@ -181,6 +185,6 @@ async def test_robots_decisions_are_recorded_per_host(stores: Any) -> None:
 
 async def test_a_circuit_that_opens_meanwhile_does_not_hide_what_was_said(stores: Any) -> None:
     stores.fault("video_page", "shell")
-    told = [(await stores.ask("music_list", "video_page"))["video_page"] for _ in range(2)]
-    assert all(one.request_count > 0 for one in told)
-    assert all(one.reason != "circuit_open" for one in told)
+    reported = [(await stores.ask("music_list", "video_page"))["video_page"] for _ in range(2)]
+    assert all(one.request_count > 0 for one in reported)
+    assert all(one.reason != "circuit_open" for one in reported)

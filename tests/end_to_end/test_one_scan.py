@@ -182,10 +182,10 @@ def test_the_command_prints_the_same_finished_job(scanned: Scanned) -> None:
         "scan", scanned.track["prose"], "--candidate-limit", str(SMALL["candidate_limit"]),
         "--count", "3", "--json", "--api", str(scanned.client.base_url),
     )  # fmt: skip
-    told = json.loads(said)
-    assert told["job_id"] == scanned.document["job_id"]
+    reported = json.loads(said)
+    assert reported["job_id"] == scanned.document["job_id"]
     ranked = [video["aweme_id"] for video in scanned.result["aweme_list"]]
-    assert [video["aweme_id"] for video in told["result"]["aweme_list"]] == ranked[:3]
+    assert [video["aweme_id"] for video in reported["result"]["aweme_list"]] == ranked[:3]
 
 
 def test_evidence_can_be_seen_and_heard(scanned: Scanned, pairs: list[dict[str, Any]]) -> None:

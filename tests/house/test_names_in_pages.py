@@ -74,9 +74,9 @@ def _is_known(name: str) -> bool:
 
 def test_make_help_lists_every_target_that_says_what_it_does() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    told = set(re.findall(r"^([\w-]+):.*## ", makefile, re.MULTILINE))
+    reported = set(re.findall(r"^([\w-]+):.*## ", makefile, re.MULTILINE))
     (pattern,) = re.findall(r"grep -hE '(\^\S+?:)\.\*##'", makefile)
-    assert {name for name in told if re.match(pattern, f"{name}:")} == told
+    assert {name for name in reported if re.match(pattern, f"{name}:")} == reported
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])

@@ -244,10 +244,10 @@ def test_the_accuracy_of_the_matcher_is_of_the_newest_scan(home: Path) -> None:
 
 
 def test_not_comparable_pairs_are_not_counted_as_compared(home: Path) -> None:
-    told = "1 of 3 compared pairs were confirmed"
+    reported = "1 of 3 compared pairs were confirmed"
     for name in ("track", "matcher"):
         shown = run(home, f"reports/{name}.ipynb", music_id=TRACK)["shown"]
-        assert any(told in text for text in shown), name
+        assert any(reported in text for text in shown), name
 
 
 def test_a_viral_line_is_a_number_of_likes(home: Path) -> None:
@@ -270,9 +270,9 @@ def test_the_likes_of_a_song_are_of_one_whose_videos_were_observed_twice(home: P
 
 
 def test_one_observation_by_each_of_two_sources_is_no_growth_and_no_lack(home: Path) -> None:
-    for language, told in (("en", "No source showed"), ("zh", "没有来源两次")):
+    for language, reported in (("en", "No source showed"), ("zh", "没有来源两次")):
         shown = run(home, "reports/creator.ipynb", sec_uid=SEEN_TWICE, language=language)["shown"]
-        assert len([text for text in shown if text.startswith(told)]) == 2
+        assert len([text for text in shown if text.startswith(reported)]) == 2
 
 
 def test_a_music_id_of_two_tracks_is_once_in_its_family(home: Path) -> None:

@@ -59,9 +59,9 @@ def test_one_click_makes_every_report_with_its_usual_parameters(tmp_path: Path) 
         "music_id": "", "top": 20, "viral_line": 10_000, "as_of": "", "language": "en",
         "with_pdf": False,
     }  # fmt: skip
-    told = ended.asset_materializations_for_node("reports__track")[0].metadata
-    assert told["page"].value == "reports/track.html in the home of this world"
-    assert told["is_demo_data"].value is True
+    reported = ended.asset_materializations_for_node("reports__track")[0].metadata
+    assert reported["page"].value == "reports/track.html in the home of this world"
+    assert reported["is_demo_data"].value is True
     assert (tmp_path / "track.html").read_text() == ended.run_id
 
 

@@ -19,7 +19,7 @@ PLOTS = ReportPlots(TEXTS)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("exact_music_id", "exact_<wbr>music_<wbr>id"),
         ("7342451722773117559", "7342451722773117559"),
@@ -27,10 +27,10 @@ PLOTS = ReportPlots(TEXTS)
         ("慢半拍潜水艇" * 5, "慢半拍潜水艇" * 5),
     ],
 )
-def test_a_word_too_long_for_a_column_may_break_and_an_id_may_not(text: str, told: str) -> None:
+def test_a_word_too_long_for_a_column_may_break_and_an_id_may_not(text: str, reported: str) -> None:
     found = to_table("works", pa.table({"title": [text, "b"]}))
     shown = show_table(found, "W", texts=TEXTS, empty="", shown=2, only=None, mark="0")
-    assert f">{told}</td>" in shown.html
+    assert f">{reported}</td>" in shown.html
 
 
 def test_an_axis_of_counts_names_whole_numbers_alone() -> None:

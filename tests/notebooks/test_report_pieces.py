@@ -48,10 +48,10 @@ def at(table: pa.Table, column: str, value: float) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("trakc", "did you mean 'track'"), ("zzz", "no report 'zzz'")]
+    ("name", "expected"), [("trakc", "did you mean 'track'"), ("zzz", "no report 'zzz'")]
 )
-def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> None:
-    with pytest.raises(InvalidParameterError, match=told) as caught:
+def test_an_unknown_report_names_the_nearest_and_all(name: str, expected: str) -> None:
+    with pytest.raises(InvalidParameterError, match=expected) as caught:
         find_report(name)
     assert "quality, track" in (caught.value.hint or "")
 
@@ -175,7 +175,7 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         (None, "—"),
         (True, "yes"),
@@ -187,8 +187,8 @@ def test_a_table_shows_dashes_escapes_and_says_how_many_rows_there_are() -> None
         (["a", "b"], "a, b"),
     ],
 )
-def test_a_cell_tells_a_value_as_people_read_it(value: object, told: str) -> None:
-    assert TEXTS.value(value) == told
+def test_a_cell_tells_a_value_as_people_read_it(value: object, expected: str) -> None:
+    assert TEXTS.value(value) == expected
 
 
 def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:

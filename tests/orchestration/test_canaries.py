@@ -38,8 +38,8 @@ class Told:
         return found, {"media": NOW}
 
 
-def run(told: Told) -> ExecuteInProcessResult:
-    job = build_definitions(health=told).resolve_job_def("canaries")
+def run(reported: Told) -> ExecuteInProcessResult:
+    job = build_definitions(health=reported).resolve_job_def("canaries")
     return job.execute_in_process()
 
 

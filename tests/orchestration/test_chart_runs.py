@@ -62,7 +62,7 @@ def run(instance: DagsterInstance, **options: Any) -> ExecuteInProcessResult:
     return job.execute_in_process(instance=instance, **options)
 
 
-def told(ended: ExecuteInProcessResult, key: AssetKey) -> dict[str | None, Any]:
+def metadata_of(ended: ExecuteInProcessResult, key: AssetKey) -> dict[str | None, Any]:
     """Metadata of an asset's materializations, by partition."""
     events = [event.step_materialization_data for event in ended.get_asset_materialization_events()]
     found = [event.materialization for event in events if event.materialization.asset_key == key]
@@ -75,8 +75,8 @@ def test_a_range_of_months_is_one_run_that_tells_of_each(
     days = {f"{RANGE}start": "2022-02-01", f"{RANGE}end": "2022-03-01"}
     ended = run(instance, tags=days)
     assert ended.success
-    songs = told(ended, CHART_SONGS)
-    assert songs.keys() == told(ended, CHART_ISSUES).keys() == {"2022-02-01", "2022-03-01"}
+    songs = metadata_of(ended, CHART_SONGS)
+    assert songs.keys() == metadata_of(ended, CHART_ISSUES).keys() == {"2022-02-01", "2022-03-01"}
     counts = songs["2022-03-01"]
     assert counts["issues_new"] == counts["issues_seen"] > 40
     assert counts["issues_seen"] + counts["gap_days"] == 59
@@ -84,11 +84,11 @@ def test_a_range_of_months_is_one_run_that_tells_of_each(
         "2022-02-01", "2022-03-31", False,
     )  # fmt: skip
     assert counts["issues_by_month"].count("\n| 2022-0") == 2
-    judged = told(ended, CHART_PLATFORM)[None]
+    judged = metadata_of(ended, CHART_PLATFORM)[None]
     assert judged["issues"] == counts["issues_seen"]
 
     again = run(instance, partition_key="2022-03-01")
-    counts = told(again, CHART_SONGS)["2022-03-01"]
+    counts = metadata_of(again, CHART_SONGS)["2022-03-01"]
     assert (counts["issues_new"], counts["issues_known_before"]) == (0, counts["issues_seen"])
 
 
@@ -97,7 +97,7 @@ def test_a_month_after_the_latest_issue_is_cut_to_nothing(
 ) -> None:
     ended = run(instance, partition_key=months.get_last_partition_key())
     assert ended.success
-    (counts,) = told(ended, CHART_SONGS).values()
+    (counts,) = metadata_of(ended, CHART_SONGS).values()
     assert (counts["issues_seen"], counts["is_cut"]) == (0, True)
     assert (counts["last_day"], counts["latest_issue"] < counts["first_day"]) == ("none", True)
 

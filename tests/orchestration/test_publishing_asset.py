@@ -17,10 +17,10 @@ def test_the_job_publishes_and_tells_rows(small_store: Any) -> None:
     with DagsterInstance.ephemeral() as instance:
         ended = job.execute_in_process(instance=instance)
     assert ended.success
-    told = ended.asset_materializations_for_node("published__database")[0].metadata
+    reported = ended.asset_materializations_for_node("published__database")[0].metadata
     track, music_id, own_id, days = 1, 1, 1, 0  # views of the star, on the ranking alone
-    assert told["dagster/row_count"].value == 4 + track + music_id + own_id + days
-    assert database_path(small_store.home).stat().st_size == told["size_bytes"].value
+    assert reported["dagster/row_count"].value == 4 + track + music_id + own_id + days
+    assert database_path(small_store.home).stat().st_size == reported["size_bytes"].value
 
 
 def test_the_schedule_runs_only_where_a_setting_says_how_often() -> None:

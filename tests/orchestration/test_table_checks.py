@@ -68,7 +68,7 @@ def failed(found: Found) -> set[str]:
     return {name for name, one in found.items() if not one.passed}
 
 
-def told(one: AssetCheckEvaluation) -> dict[str, Any]:
+def metadata_of(one: AssetCheckEvaluation) -> dict[str, Any]:
     return {name: value.value for name, value in one.metadata.items()}
 
 
@@ -76,7 +76,7 @@ def test_rows_as_they_should_be_pass_and_are_counted(lake: Lake) -> None:
     lake.append("marts.rankings", [row("marts.rankings", rank=n, committed_at=OLD) for n in (1, 2)])
     found, observed = checked("marts.rankings")
     assert failed(found) == set()
-    assert told(found["keys_are_unique"]) == {"row_count": 2, "wrong_count": 0}
+    assert metadata_of(found["keys_are_unique"]) == {"row_count": 2, "wrong_count": 0}
     assert (observed["dagster/row_count"], observed["files"]) == (2, 1)
     assert observed["rows_by_day"].startswith("`█`")
 
@@ -87,7 +87,7 @@ def test_a_key_that_comes_twice_is_told_with_the_key(lake: Lake) -> None:
     found, _ = checked("marts.rankings")
     assert failed(found) == {"keys_are_unique"}
     assert found["keys_are_unique"].severity.value == "ERROR"
-    assert told(found["keys_are_unique"]) == {
+    assert metadata_of(found["keys_are_unique"]) == {
         "row_count": 4, "wrong_count": 1, "examples": [{"job_id": "j", "rank": 2, "times": 3}],
     }  # fmt: skip
 
@@ -96,7 +96,9 @@ def test_a_count_below_zero_is_told_with_its_row(lake: Lake) -> None:
     lake.append("marts.rankings", [row("marts.rankings", rank=1, digg_count=-1)])
     found, _ = checked("marts.rankings")
     assert failed(found) == {"numbers_are_not_negative"}
-    assert told(found["numbers_are_not_negative"])["examples"] == [{"job_id": "a", "rank": 1}]
+    assert metadata_of(found["numbers_are_not_negative"])["examples"] == [
+        {"job_id": "a", "rank": 1}
+    ]
 
 
 def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None:
@@ -106,7 +108,9 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
         definitions = build_definitions(reviews=ReviewResource(lambda: engine))
         found, _ = checked("marts.coverage", definitions)
     assert failed(found) == {"schema_is_as_agreed"}
-    assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 2"
+    assert (
+        metadata_of(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 2"
+    )
 
 
 def test_table_check_reports_rows_with_times_in_the_future(lake: Lake) -> None:
@@ -115,7 +119,7 @@ def test_table_check_reports_rows_with_times_in_the_future(lake: Lake) -> None:
     lake.append(name, [late, row(name, erasure_id="well", committed_at=OLD)])
     found, _ = checked(name)
     assert failed(found) == {"times_are_past"}
-    assert told(found["times_are_past"])["examples"] == [{"erasure_id": "late"}]
+    assert metadata_of(found["times_are_past"])["examples"] == [{"erasure_id": "late"}]
 
 
 def test_rows_without_their_capture_are_a_warning_once_they_are_old(lake: Lake) -> None:
@@ -129,7 +133,7 @@ def test_rows_without_their_capture_are_a_warning_once_they_are_old(lake: Lake) 
     found, _ = checked(name)
     assert failed(found) == {"rows_have_their_capture"}
     assert found["rows_have_their_capture"].severity.value == "WARN"
-    assert told(found["rows_have_their_capture"])["examples"] == [
+    assert metadata_of(found["rows_have_their_capture"])["examples"] == [
         {"capture_id": "gone", "position": 1}
     ]
 
@@ -140,7 +144,7 @@ def test_a_body_that_no_capture_names_is_a_warning(lake: Lake) -> None:
     lake.append("raw.captures", [row("raw.captures", payload_sha256="named", committed_at=NOW)])
     found, _ = checked("raw.payloads")
     assert failed(found) == {"rows_have_their_capture"}
-    (example,) = told(found["rows_have_their_capture"])["examples"]
+    (example,) = metadata_of(found["rows_have_their_capture"])["examples"]
     assert example["sha256"] == "lost"
 
 

@@ -40,32 +40,32 @@ WITHOUT: dict[str, Any] = {
 
 
 def test_an_estimate_is_told_with_its_interval_its_method_and_its_basis() -> None:
-    told = coverage_estimate_sentence("music_id", GIVEN)
-    assert told.en == (
+    sentence = coverage_estimate_sentence("music_id", GIVEN)
+    assert sentence.en == (
         "Music ids with the recording: 1,500 confirmed; a guest could reach about 1,721, 95 % "
         "interval 1,500 to 2,304 (iChao1, from 1 video of 54 sources)."
     )
-    assert "1,500 至 2,304" in told.zh
+    assert "1,500 至 2,304" in sentence.zh
 
 
 def test_videos_that_were_listed_and_not_compared_are_told_beside_the_confirmed_ones() -> None:
-    told = coverage_estimate_sentence("video", {**GIVEN, "listed": 30})
-    assert "1,500 confirmed, 30 more listed under confirmed music ids; a guest" in told.en
-    assert "另有 30 个未比对" in told.zh
+    sentence = coverage_estimate_sentence("video", {**GIVEN, "listed": 30})
+    assert "1,500 confirmed, 30 more listed under confirmed music ids; a guest" in sentence.en
+    assert "另有 30 个未比对" in sentence.zh
 
 
 def test_coverage_estimate_sentence_gives_the_reason_of_a_missing_estimate() -> None:
-    told = coverage_estimate_sentence("video", WITHOUT)
-    assert told.en == (
+    sentence = coverage_estimate_sentence("video", WITHOUT)
+    assert sentence.en == (
         "Videos with the recording: 1,500 confirmed; how many a guest could reach cannot be "
         "estimated: lists of confirmed music ids were not read to the end."
     )
-    assert "无法估计" in told.zh
+    assert "无法估计" in sentence.zh
 
 
 def test_both_estimates_come_with_one_assumption() -> None:
-    told = coverage_estimate_sentences({"music_ids": GIVEN, "videos": WITHOUT})
-    assert [one.en.split(":")[0] for one in told] == [
+    sentence = coverage_estimate_sentences({"music_ids": GIVEN, "videos": WITHOUT})
+    assert [one.en.split(":")[0] for one in sentence] == [
         "Music ids with the recording", "Videos with the recording", "Assumption",
     ]  # fmt: skip
 
@@ -83,18 +83,18 @@ def test_every_code_has_a_text() -> None:
 
 
 def test_an_audit_is_told_with_its_limit_and_its_sample() -> None:
-    told = audit_sentence(AUDIT)
-    assert told.en == (
+    sentence = audit_sentence(AUDIT)
+    assert sentence.en == (
         "Random audit: among 412 videos seen and not chosen as candidates, at most 4.5 % of the "
         "comparable ones (18) carry the recording (95 % confidence, 60 drawn, 59 compared, "
         "0 found)."
     )
-    assert "至多 4.5 %" in told.zh
+    assert "至多 4.5 %" in sentence.zh
 
 
 def test_an_audit_without_a_limit_is_told_with_the_reason() -> None:
-    told = audit_sentence({**AUDIT, "reason": "switched_off"})
-    assert told.en == (
+    sentence = audit_sentence({**AUDIT, "reason": "switched_off"})
+    assert sentence.en == (
         "Random audit: 412 videos seen and not chosen as candidates; how many of them carry the "
         "recording is unknown: the audit is switched off."
     )

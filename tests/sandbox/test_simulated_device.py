@@ -15,7 +15,7 @@ pytestmark = pytest.mark.full
 PACKAGE = "localhost.vidplat.app"
 
 
-async def told(device: Device, ask: Callable[[Any], Any]) -> Any:
+async def call_adb(device: Device, ask: Callable[[Any], Any]) -> Any:
     """What the library says, asked in a thread: it blocks."""
     client = QuietClient(device.server.port)
     try:
@@ -25,10 +25,10 @@ async def told(device: Device, ask: Callable[[Any], Any]) -> Any:
 
 
 async def test_the_server_tells_its_version_and_its_one_device(device: Device) -> None:
-    assert await told(device, lambda adb: adb.server_version()) == 41
-    listed = await told(device, lambda adb: [(one.serial, one.state) for one in adb.list()])
+    assert await call_adb(device, lambda adb: adb.server_version()) == 41
+    listed = await call_adb(device, lambda adb: [(one.serial, one.state) for one in adb.list()])
     assert listed == [("stand-in-1", "device")]
-    extended = await told(device, lambda adb: adb.list(extended=True)[0].tags["model"])
+    extended = await call_adb(device, lambda adb: adb.list(extended=True)[0].tags["model"])
     assert extended == "Stand_in"
 
 
@@ -38,8 +38,8 @@ async def test_the_device_says_what_it_is(device: Device) -> None:
         named = (phone.get_state(), phone.get_serialno(), phone.getprop("ro.sametrack.stand_in"))
         return (*named, phone.app_info(PACKAGE).version_name)
 
-    assert await told(device, ask) == ("device", "stand-in-1", "1", "31.2.0")
-    size = await told(device, lambda adb: tuple(adb.device("stand-in-1").window_size()))
+    assert await call_adb(device, ask) == ("device", "stand-in-1", "1", "31.2.0")
+    size = await call_adb(device, lambda adb: tuple(adb.device("stand-in-1").window_size()))
     assert size == (1080, 2400)
 
 
@@ -52,10 +52,10 @@ async def test_a_shell_command_has_its_output_and_its_status(device: Device, v2:
 
         return run
 
-    assert await told(device, ask("echo one two")) == (0, "one two")
-    status, said = await told(device, ask("nonsense"))
+    assert await call_adb(device, ask("echo one two")) == (0, "one two")
+    status, said = await call_adb(device, ask("nonsense"))
     assert (status, "not found" in said) == (127, True)
-    status, _ = await told(device, ask("pm path no.such.app && echo never"))
+    status, _ = await call_adb(device, ask("pm path no.such.app && echo never"))
     assert status == 1
 
 
@@ -67,7 +67,7 @@ async def test_a_tree_is_dumped_to_a_file_and_pulled(device: Device) -> None:
         path = "/data/local/tmp/uidump.xml"
         return tree, phone.sync.stat(path).size, phone.sync.read_bytes(path)
 
-    tree, size, pulled = await told(device, ask)
+    tree, size, pulled = await call_adb(device, ask)
     assert tree.startswith("<?xml version='1.0'")
     assert 'resource-id="localhost.vidplat.app:id/tab_home"' in tree
     assert (size, pulled.decode()) == (len(tree.encode()), tree)
@@ -81,16 +81,16 @@ async def test_a_device_that_is_not_online_refuses_commands(
 ) -> None:
     device.phone.script.state = state
     with pytest.raises(AdbError, match=said):
-        await told(device, lambda adb: adb.device("stand-in-1").shell("echo"))
+        await call_adb(device, lambda adb: adb.device("stand-in-1").shell("echo"))
 
 
 async def test_simulated_device_refuses_unknown_serials_files_and_services(device: Device) -> None:
     with pytest.raises(AdbError, match="'other' not found"):
-        await told(device, lambda adb: adb.device("other").shell("echo"))
+        await call_adb(device, lambda adb: adb.device("other").shell("echo"))
     with pytest.raises(AdbError, match="No such file"):
-        await told(device, lambda adb: adb.device("stand-in-1").sync.read_bytes("/none"))
+        await call_adb(device, lambda adb: adb.device("stand-in-1").sync.read_bytes("/none"))
     with pytest.raises(AdbError, match="unknown host service"):
-        await told(device, lambda adb: adb.forward_list())
+        await call_adb(device, lambda adb: adb.forward_list())
 
 
 async def test_the_server_listens_on_loopback_alone(device: Device) -> None:

@@ -28,33 +28,33 @@ def guest(platform: SandboxPlatform) -> Iterator[TestClient]:
         yield client
 
 
-def told(guest: TestClient, path: str, **query: str) -> tuple[int, Any]:
+def control_get(guest: TestClient, path: str, **query: str) -> tuple[int, Any]:
     answer = guest.get(f"/_world/{path}", params=query)
     return answer.status_code, answer.json()
 
 
 def test_a_hashtag_is_told_with_its_videos_and_an_unknown_one_is_none(guest: TestClient) -> None:
-    first = told(guest, "hashtags", limit="1")[1]["hashtags"][0]
-    status, found = told(guest, f"hashtags/{first['ch_id']}")
+    first = control_get(guest, "hashtags", limit="1")[1]["hashtags"][0]
+    status, found = control_get(guest, f"hashtags/{first['ch_id']}")
     assert (status, found["name"], len(found["members"])) == (
         200, first["name"], first["member_count"],
     )  # fmt: skip
-    assert told(guest, "hashtags/12345") == (404, {"error": "no such hashtag"})
+    assert control_get(guest, "hashtags/12345") == (404, {"error": "no such hashtag"})
 
 
 def test_accounts_are_told_with_the_number_of_their_videos(
     guest: TestClient, world: SandboxWorld
 ) -> None:
-    first = told(guest, "accounts", limit="1")[1]["accounts"][0]
+    first = control_get(guest, "accounts", limit="1")[1]["accounts"][0]
     index = world.account_of(first["sec_uid"])
     assert index is not None
     assert first["post_count"] == world.videos_by_account(index).size
 
 
 def test_videos_are_asked_for_by_a_state_that_there_is(guest: TestClient) -> None:
-    status, found = told(guest, "works", state="deleted", limit="3")
+    status, found = control_get(guest, "works", state="deleted", limit="3")
     assert (status, found["state"], len(found["works"])) == (200, "deleted", 3)
-    status, refused = told(guest, "works", state="lost")
+    status, refused = control_get(guest, "works", state="lost")
     assert (status, refused["error"].startswith("states are public, deleted, private")) == (
         400, True,
     )  # fmt: skip

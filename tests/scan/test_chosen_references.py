@@ -273,8 +273,8 @@ def test_why_a_sound_cannot_be_compared_is_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reason", ["decoder_crashed", "decoder_timed_out", "file_unreadable"])
 def test_decoder_failure_is_not_stored_for_the_sound(tmp_path: Path, reason: str) -> None:
-    told, session = refused(tmp_path, reason)
-    assert told == reason
+    reported, session = refused(tmp_path, reason)
+    assert reported == reason
     assert (session.sounds.rows, session.journal.recorded) == ([], [])
 
 

@@ -72,8 +72,8 @@ class Week:
 
     def begin(self, *, tracks: int, candidate_limit: int = 300) -> None:
         """Keep the watchlist; from now on it falls due."""
-        told = self.deployment.world(f"/_world/tracks?limit={tracks}")["tracks"]
-        self.tracks = [one["music_id"] for one in told]
+        reported = self.deployment.world(f"/_world/tracks?limit={tracks}")["tracks"]
+        self.tracks = [one["music_id"] for one in reported]
         self.watchers = [self._open_watcher() for _ in range(2)]
         plan = WatchlistPlan(
             name=NAME,
@@ -139,8 +139,10 @@ class Week:
     def _move(self, seconds: int) -> None:
         """Move the platform and the watchlists on together."""
         url = f"http://127.0.0.1:{self.deployment.port}/_world/clock"
-        told = httpx2.post(url, json={"advance_s": seconds}, timeout=60).raise_for_status().json()
-        self.clock.moved_s = int(told["offset_s"])
+        reported = (
+            httpx2.post(url, json={"advance_s": seconds}, timeout=60).raise_for_status().json()
+        )
+        self.clock.moved_s = int(reported["offset_s"])
 
     def _truth_of_all(self) -> dict[str, Truth]:
         return {music_id: self._truth(music_id) for music_id in self.tracks}

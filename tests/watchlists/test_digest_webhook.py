@@ -87,8 +87,8 @@ def test_a_wrong_setting_tells_nobody_and_is_the_outcome_of_each_digest(
     url: str, host: str | None
 ) -> None:
     unlisted = Settings(_env_file=None, digest_webhook_url=url)
-    told = build_notifier(unlisted)(DIGEST)
-    assert told == {"host": host, "status": None, "error": "invalid_setting"}
+    reported = build_notifier(unlisted)(DIGEST)
+    assert reported == {"host": host, "status": None, "error": "invalid_setting"}
     assert "key=1" not in repr(unlisted)
     with pytest.raises(InvalidParameterError):
         webhook_address(unlisted)
@@ -96,8 +96,8 @@ def test_a_wrong_setting_tells_nobody_and_is_the_outcome_of_each_digest(
 
 def test_a_digest_travels_to_the_checked_address_under_its_own_name() -> None:
     receiver = Receiver()
-    told = webhook(receiver, PUBLIC).notify(DIGEST)
-    assert told == {"host": "hooks.example.com", "status": 204, "error": None}
+    reported = webhook(receiver, PUBLIC).notify(DIGEST)
+    assert reported == {"host": "hooks.example.com", "status": 204, "error": None}
     (request,) = receiver.requests
     assert request.extensions[DIAL] == PUBLIC
     assert (request.method, str(request.url)) == ("POST", URL)
@@ -130,8 +130,8 @@ def test_a_name_that_leads_to_a_special_address_is_not_dialled(addresses: list[s
 def test_digest_webhook_reports_failures_and_follows_no_redirect(
     receiver: Receiver, status: int | None, error: str
 ) -> None:
-    told = webhook(receiver, PUBLIC).notify(DIGEST)
-    assert told == {"host": "hooks.example.com", "status": status, "error": error}
+    reported = webhook(receiver, PUBLIC).notify(DIGEST)
+    assert reported == {"host": "hooks.example.com", "status": status, "error": error}
     assert len(receiver.requests) == 1
 
 

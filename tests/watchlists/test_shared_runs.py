@@ -152,7 +152,7 @@ def test_a_job_without_its_result_is_a_failed_entry_and_the_run_ends(
 def test_a_video_that_comes_back_is_reported_once(
     watcher: WatchlistRunner, scan_service: FakeScanService, clock: Clock
 ) -> None:
-    told = []
+    reported = []
     hidden = (TRACKS[0], 4)
     for change in (set, scan_service.songs.hidden.add, scan_service.songs.hidden.discard):
         change(hidden)
@@ -163,8 +163,8 @@ def test_a_video_that_comes_back_is_reported_once(
         assert run.digest is not None
         changes = run.digest["entries"][0]["changes"]
         names = ("vanished_works", "new_works", "new_music_ids")
-        told.append({name: len(changes[name]) for name in names if changes[name]})
-    assert told == [{}, {"vanished_works": 1}, {}]
+        reported.append({name: len(changes[name]) for name in names if changes[name]})
+    assert reported == [{}, {"vanished_works": 1}, {}]
 
 
 def test_a_store_that_cannot_be_used_fails_no_entry_and_the_run_is_tried_again(

@@ -75,8 +75,10 @@ def named(digest: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
     }  # fmt: skip
     found = {}
     for entry in digest["entries"]:
-        told = {name: [one[key] for one in entry["changes"][name]] for name, key in lists.items()}
-        shown = {name: ids for name, ids in told.items() if ids}
+        reported = {
+            name: [one[key] for one in entry["changes"][name]] for name, key in lists.items()
+        }
+        shown = {name: ids for name, ids in reported.items() if ids}
         if shown:
             found[entry["input"]] = shown
     return found
@@ -111,9 +113,9 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
     scanned = Counter(job.input for job in jobs.newest(week.control, limit=999))
     assert scanned == dict.fromkeys(TRACKS, 28)
 
-    told = {digest["due_at"]: named(digest) for digest in week.digests()}
+    reported = {digest["due_at"]: named(digest) for digest in week.digests()}
     fast = {first: {"fast_works": [f"{first}02"]}}
-    eventful = {moment: what for moment, what in told.items() if what and what != fast}
+    eventful = {moment: what for moment, what in reported.items() if what and what != fast}
     assert eventful == {
         "2026-03-04T06:00:00Z": fast | {
             second: {"new_music_ids": [f"{second}96"], "new_works": [f"{second}06"]}
@@ -123,11 +125,11 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
             fourth: {"fast_works": [f"{fourth}05"], "rank_changes": [f"{fourth}05"]}
         },
     }  # fmt: skip
-    assert [moment for moment, what in told.items() if not what] == [
+    assert [moment for moment, what in reported.items() if not what] == [
         "2026-03-02T06:00:00Z", "2026-03-02T12:00:00Z", "2026-03-02T18:00:00Z",
         "2026-03-03T00:00:00Z",
     ]  # fmt: skip
-    assert fifth not in {music_id for what in told.values() for music_id in what}
+    assert fifth not in {music_id for what in reported.values() for music_id in what}
 
 
 def test_growth_is_what_the_world_did(week: Week) -> None:

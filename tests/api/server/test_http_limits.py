@@ -50,7 +50,7 @@ def running(server: uvicorn.Server) -> Iterator[None]:
         thread.join()
 
 
-async def told(port: int, *parts: bytes) -> bytes:
+async def send(port: int, *parts: bytes) -> bytes:
     """What a connection answers until it is closed from the other side."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -72,19 +72,19 @@ async def told(port: int, *parts: bytes) -> bytes:
 )  # fmt: skip
 async def test_malformed_http_is_refused(tmp_path: Path, raw: bytes) -> None:
     async with listening(tmp_path) as port:
-        assert (await told(port, raw)).startswith(b"HTTP/1.1 400 ")
+        assert (await send(port, raw)).startswith(b"HTTP/1.1 400 ")
 
 
 async def test_headers_without_an_end_are_refused(tmp_path: Path) -> None:
     async with listening(tmp_path) as port:
         parts = [b"x" * 10_000] * (MAX_HEADER_BYTES // 10_000 + 1)
-        raw = await told(port, b"GET / HTTP/1.1\r\nA: ", *parts)
+        raw = await send(port, b"GET / HTTP/1.1\r\nA: ", *parts)
     assert raw.startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_body_that_never_ends_is_refused_in_the_envelope(tmp_path: Path) -> None:
     async with listening(tmp_path, request_timeout_s=0.05, idle_timeout_s=1) as port:
-        raw = await told(port, SEARCH + JSON + b"Content-Length: 10\r\n\r\n[")
+        raw = await send(port, SEARCH + JSON + b"Content-Length: 10\r\n\r\n[")
     head, _, body = raw.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")
     document = json.loads(body)
@@ -96,12 +96,12 @@ async def test_a_body_that_never_ends_is_refused_in_the_envelope(tmp_path: Path)
 async def test_a_sign_in_that_never_ends_is_refused_too(tmp_path: Path) -> None:
     head = b"POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
     async with listening(tmp_path, request_timeout_s=0.05, idle_timeout_s=1) as port:
-        assert (await told(port, head)).startswith(b"HTTP/1.1 408 ")
+        assert (await send(port, head)).startswith(b"HTTP/1.1 408 ")
 
 
 async def test_ordinary_requests_share_a_connection(tmp_path: Path) -> None:
     get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     last = get.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     async with listening(tmp_path) as port:
-        raw = await told(port, get, get[:10], get[10:], last)
+        raw = await send(port, get, get[:10], get[10:], last)
     assert raw.count(b"HTTP/1.1 200") == 3

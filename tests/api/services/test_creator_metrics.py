@@ -94,15 +94,15 @@ def test_creator_metrics_cut_by_the_deadline_are_incomplete() -> None:
 def test_averages_lie_between_the_least_and_the_most(found: list[tuple[float, int]]) -> None:
     works = [work(str(n), age_days=age, likes=likes) for n, (age, likes) in enumerate(found)]
     held = WINDOW.newest(works, 20)
-    told: Any = to_metrics_document(
+    document: Any = to_metrics_document(
         ACCOUNT, WINDOW, held, first_observed_at={}, is_complete=True, data_provider="mock",
         is_demo=True,
     )  # fmt: skip
     likes = [video.statistics.digg_count or 0 for video in held]
-    assert told["analyzed_count"] == len(held) <= 20
+    assert document["analyzed_count"] == len(held) <= 20
     for name in ("average_digg_count", "median_digg_count"):
-        assert (told[name] is None) == (not likes)
-        assert told[name] is None or min(likes) <= told[name] <= max(likes)
-    assert (told["top_video"] or {"statistics": {"digg_count": None}})["statistics"][
+        assert (document[name] is None) == (not likes)
+        assert document[name] is None or min(likes) <= document[name] <= max(likes)
+    assert (document["top_video"] or {"statistics": {"digg_count": None}})["statistics"][
         "digg_count"
     ] == max(likes, default=None)

@@ -8,6 +8,7 @@ from typing import Any, override
 import pytest
 from starlette.testclient import TestClient
 
+from sandbox.mock.provider import text_index
 from tests.scripted_reads import ReadService, Scripted, ScriptedSources, open_reads
 from warehouse.records.videos import VideoPage
 
@@ -67,25 +68,18 @@ def client(read_service: ReadService) -> TestClient:
 
 
 @pytest.fixture
-async def large(read_service: ReadService) -> dict[str, str]:
-    """The parameter that names a list with many works, by the path that shows it."""
-    async with read_service.sources.users() as captures:
-        provider: Any = captures._provider
-        account = max(provider.sec_uids(), key=lambda one: len(_posts(provider, one)))
-        works = [len(provider._world.music_list(sound.index)) for sound in provider._world.tracks]
-        track = provider._world.tracks[works.index(max(works))].music_id
-        tag = max(provider.ch_ids(), key=lambda one: len(_words(provider, one)))
-    return {MUSIC: f"music_id={track}", HASHTAG: f"ch_id={tag}", POSTS: f"sec_user_id={account}"}
-
-
-def _posts(provider: Any, sec_uid: str) -> Any:
-    return provider._world.videos_by_account(provider._world.account_of(sec_uid))
-
-
-def _words(provider: Any, ch_id: str) -> Any:
-    from sandbox.mock.provider import _text_index as words  # noqa: PLC0415  # not public
-
-    return words(provider._world).listed(ch_id)
+def large(read_service: ReadService) -> dict[str, str]:
+    """The parameter that names a list with many videos, by the path that shows it."""
+    world = read_service.world
+    words = text_index(world)
+    account = max(range(world.account_count), key=lambda index: len(world.videos_by_account(index)))
+    track = max(world.tracks, key=lambda sound: len(world.music_list(sound.index)))
+    tag = max(words.names, key=lambda ch_id: len(words.listed(ch_id)))
+    return {
+        MUSIC: f"music_id={track.music_id}",
+        HASHTAG: f"ch_id={tag}",
+        POSTS: f"sec_user_id={world.sec_uid(account)}",
+    }
 
 
 def ids(data: dict[str, Any]) -> list[str]:

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from sandbox.mock import provider as mock
-from sandbox.mock.provider import MockProvider
+from sandbox.mock.provider import MockProvider, text_index
 from tests.scripted_reads import ReadService, ScriptedSources, open_reads, without_end
 from warehouse.records.videos import UnavailableVideo, Video, VideoPage
 
@@ -36,22 +35,18 @@ def client(read_service: ReadService) -> TestClient:
 
 
 @pytest.fixture
-async def accounts(read_service: ReadService) -> list[str]:
+def accounts(read_service: ReadService) -> list[str]:
     """Accounts with many posts, the most first."""
-    async with read_service.sources.users() as captures:
-        provider: Any = captures._provider
-        count = {one: len(provider._world.videos_by_account(n)) for n, one in enumerate(
-            provider.sec_uids())}  # fmt: skip
-    return sorted(count, key=lambda one: -count[one])
+    world = read_service.world
+    indexes = sorted(range(world.account_count), key=lambda n: -len(world.videos_by_account(n)))
+    return [world.sec_uid(index) for index in indexes]
 
 
 @pytest.fixture
-async def ch_id(read_service: ReadService) -> str:
-    async with read_service.sources.users() as captures:
-        provider: Any = captures._provider
-        words = mock._text_index(provider._world)
-        tags: list[str] = sorted(provider.ch_ids(), key=lambda one: -len(words.listed(one)))
-    return tags[0]
+def ch_id(read_service: ReadService) -> str:
+    """The hashtag with the most videos."""
+    words = text_index(read_service.world)
+    return max(words.names, key=lambda name: len(words.listed(name)))
 
 
 def rewrite(
@@ -272,9 +267,7 @@ def test_rows_that_state_another_music_id_are_no_part_of_the_list(
 
 
 def _track(read_service: ReadService) -> str:
-    world = mock.open_world(
-        read_service.sources.settings.mock_seed, read_service.sources.settings.mock_size
-    )
+    world = read_service.world
     return max(world.tracks, key=lambda sound: len(world.music_list(sound.index))).music_id
 
 

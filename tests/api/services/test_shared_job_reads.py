@@ -38,9 +38,9 @@ async def ask_together(answers: JobResponses, scan_service: Any, ids: list[str])
 
 def test_simultaneous_job_polls_share_one_read() -> None:
     scan_service = SlowScanService()
-    told = asyncio.run(ask_together(JobResponses(), scan_service, ["a"] * 20))
+    reported = asyncio.run(ask_together(JobResponses(), scan_service, ["a"] * 20))
     assert scan_service.looks == 1
-    assert [type(one) for one in told] == [JobNotFoundError] * 20
+    assert [type(one) for one in reported] == [JobNotFoundError] * 20
 
 
 def test_other_jobs_have_looks_of_their_own() -> None:

@@ -58,7 +58,7 @@ def test_an_answer_that_is_too_large_to_be_sent_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("error", "failure", "told"),
+    ("error", "failure", "message"),
     [
         pytest.param(
             duckdb.OutOfMemoryException("out of memory"), "limit", "needs more memory", id="engine"
@@ -70,7 +70,7 @@ def test_an_answer_that_is_too_large_to_be_sent_is_refused(
     ],
 )
 def test_statement_fault_names_the_cause_of_a_failure_below_it(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, error: Exception, failure: str, told: str
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, error: Exception, failure: str, message: str
 ) -> None:
     def fail(*_: object, **__: object) -> object:
         if isinstance(error, MemoryError):
@@ -81,7 +81,7 @@ def test_statement_fault_names_the_cause_of_a_failure_below_it(
     found = answered(engine, "select 1")
     assert isinstance(found, StatementFault)
     assert found.failure == failure
-    assert told in found.detail
+    assert message in found.detail
 
 
 def test_an_answer_within_the_limits_has_its_rows(engine: Engine) -> None:

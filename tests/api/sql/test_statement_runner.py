@@ -157,7 +157,7 @@ def test_a_statement_that_takes_too_long_ends_its_process(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "error", "told"),
+    ("fault", "error", "reported"),
     [
         pytest.param(
             StatementFault("invalid", "no column x", "did you mean y"),
@@ -174,10 +174,10 @@ def test_a_statement_that_takes_too_long_ends_its_process(stage: Stage) -> None:
     ],
 )  # fmt: skip
 def test_a_fault_of_the_process_is_an_error_here(
-    stage: Stage, fault: StatementFault, error: type[SametrackError], told: str
+    stage: Stage, fault: StatementFault, error: type[SametrackError], reported: str
 ) -> None:
     process = FakeProcess(fault)
-    with pytest.raises(error, match=told) as caught:
+    with pytest.raises(error, match=reported) as caught:
         stage.run(process)
     assert caught.value.hint == fault.hint
     assert process.is_ended is (fault.failure == "limit")  # its memory stays large

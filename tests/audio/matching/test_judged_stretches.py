@@ -29,7 +29,7 @@ class Measuring:
     Their correlations are what is told here for their first frame in the candidate, else 0.
     """
 
-    told: dict[int, tuple[float, float]] = field(default_factory=dict)
+    correlations: dict[int, tuple[float, float]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
 
     def __call__(
@@ -42,7 +42,7 @@ class Measuring:
     ) -> Block:
         del reference, candidate
         self.asked.append((reference_frame, candidate_frame, frames))
-        chroma, mfcc = self.told.get(candidate_frame, (0.0, 0.0))
+        chroma, mfcc = self.correlations.get(candidate_frame, (0.0, 0.0))
         return Block(
             reference_frame=reference_frame,
             candidate_frame=candidate_frame,
@@ -170,7 +170,7 @@ def test_after_a_stretch_that_is_too_short_the_next_one_is_looked_at(measuring: 
 
 
 def test_the_first_window_that_confirms_is_told_and_ends_the_search(measuring: Measuring) -> None:
-    measuring.told = {135: SAME, 221: SAME}
+    measuring.correlations = {135: SAME, 221: SAME}
     evidence = judge_windows(SOUND, SOUND, EASY, [stretch(100, 700)])
     assert outcome(evidence) == ("confirmed", "local_rule_met")
     assert evidence is not None
@@ -184,17 +184,17 @@ def test_the_first_window_that_confirms_is_told_and_ends_the_search(measuring: M
 def test_a_window_that_meets_the_rule_but_scores_too_low_is_passed_over(
     measuring: Measuring,
 ) -> None:
-    measuring.told = {50: HALF, 221: SAME}
+    measuring.correlations = {50: HALF, 221: SAME}
     evidence = judge_windows(SOUND, SOUND, EASY, [stretch(100, 700)])
     assert evidence is not None
     assert evidence.candidate_start_s == pytest.approx(221 * HOP_S)
 
 
-@pytest.mark.parametrize("told", [(1.0, 0.0), (0.3, 1.0)], ids=["timbre", "harmony"])
+@pytest.mark.parametrize("correlations", [(1.0, 0.0), (0.3, 1.0)], ids=["timbre", "harmony"])
 def test_a_window_that_does_not_meet_the_rule_confirms_nothing_whatever_its_score(
-    measuring: Measuring, told: tuple[float, float]
+    measuring: Measuring, correlations: tuple[float, float]
 ) -> None:
-    measuring.told = dict.fromkeys((50, 135, 221), told)
+    measuring.correlations = dict.fromkeys((50, 135, 221), correlations)
     any_score = MatchThresholds(match_threshold=0.0)
     assert judge_windows(SOUND, SOUND, any_score, [stretch(100, 700)]) is None
 
@@ -261,7 +261,7 @@ def test_without_a_stretch_of_two_seconds_there_is_no_excerpt(measuring: Measuri
 
 
 def test_an_excerpt_that_scores_enough_is_a_variant(measuring: Measuring) -> None:
-    measuring.told = {50: SAME}
+    measuring.correlations = {50: SAME}
     evidence = judge_excerpt(SOUND, SOUND, EASY, [stretch(100, 250, lag=60)])
     assert outcome(evidence) == ("variant", "excerpt_variant")
     assert evidence is not None
@@ -273,7 +273,7 @@ def test_an_excerpt_that_scores_enough_is_a_variant(measuring: Measuring) -> Non
 
 
 def test_an_excerpt_that_scores_too_low_is_rejected_for_its_score(measuring: Measuring) -> None:
-    measuring.told = {50: HALF}
+    measuring.correlations = {50: HALF}
     evidence = judge_excerpt(SOUND, SOUND, EASY, [stretch(100, 250)])
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence is not None
@@ -295,7 +295,7 @@ def test_both_distances_of_an_excerpt_must_be_within_the_limits_of_the_local_rul
     limits = MatchThresholds(
         local_chroma_distance=0.5, local_mfcc_distance=0.75, match_threshold=0.05
     )
-    measuring.told = {50: (chroma, mfcc)}
+    measuring.correlations = {50: (chroma, mfcc)}
     evidence = judge_excerpt(SOUND, SOUND, limits, [stretch(100, 250)])
     assert outcome(evidence) == expected
     assert evidence is not None
@@ -307,7 +307,7 @@ def test_both_distances_of_an_excerpt_must_be_within_the_limits_of_the_local_rul
 def test_the_best_excerpt_is_told_and_one_without_the_rule_counts_least(
     measuring: Measuring, order: tuple[int, ...]
 ) -> None:
-    measuring.told = {
+    measuring.correlations = {
         10: (0.4, 0.2),  # 0.08
         70: HALF,  # 0.15
         130: (0.3, 1.0),  # 0.23, but too far in harmony
@@ -324,7 +324,7 @@ ONCE = stretch(0, 160, lag=400)  # frames 200 to 280 of the reference, 0 to 80 o
 
 def kind(measuring: Measuring, *others: CommonStretch, once: CommonStretch = ONCE) -> str:
     """Whether a stretch from the start is an excerpt or a looped one, beside others."""
-    measuring.told = {once.first_frame // 2: SAME}
+    measuring.correlations = {once.first_frame // 2: SAME}
     evidence = judge_excerpt(SOUND, SOUND, EASY, [once, *others])
     assert evidence is not None
     assert evidence.verdict == "variant"

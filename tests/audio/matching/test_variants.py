@@ -223,9 +223,13 @@ def test_tempo_with_pitch_is_named_where_it_was_searched(
         speed=(0.5, 2.0), tempo=(0.5, 2.0), semitones=(-9.0, 12.0), tempo_with_pitch=tempos,
         min_overlap_s=5.5, reference_s=9.0, candidate_s=9.0,
     )  # fmt: skip
-    told = searched_message(asdict(searched))
-    assert ("both × 0.66 to 1.5" in told.en) == ("两者同时 0.66 至 1.5 倍" in told.zh) == is_named
-    assert "pitch -9 to +12 semitones" in told.en
+    reported = searched_message(asdict(searched))
+    assert (
+        ("both × 0.66 to 1.5" in reported.en)
+        == ("两者同时 0.66 至 1.5 倍" in reported.zh)
+        == is_named
+    )
+    assert "pitch -9 to +12 semitones" in reported.en
 
 
 def test_evidence_of_an_unchanged_comparison_claims_no_tempo_or_pitch_search(

@@ -97,7 +97,7 @@ def test_a_fallen_program_is_started_again_later_and_later_then_given_up(tmp_pat
 
 
 def test_readiness_is_told_once_when_all_are_ready() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     ready = False
     sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
     programs = [
@@ -105,14 +105,14 @@ def test_readiness_is_told_once_when_all_are_ready() -> None:
         Program(name="b", command=sleeper, is_ready=lambda: ready),
     ]
     with ChildProcessGroup() as process_group:
-        supervisor = Supervisor(process_group, programs, on_ready=lambda: told.append("ready"))
+        supervisor = Supervisor(process_group, programs, on_ready=lambda: reported.append("ready"))
         for _ in range(3):
             supervisor.step()
-        assert told == []
+        assert reported == []
         ready = True
         for _ in range(3):
             supervisor.step()
-    assert told == ["ready"]
+    assert reported == ["ready"]
 
 
 def test_a_program_is_started_when_what_it_needs_is_there() -> None:

@@ -146,9 +146,9 @@ def test_search_is_refused_in_a_form_that_their_kits_read(client: TestClient, na
         "publish_time": "0", "filter_duration": "0", "content_type": "0",
     }  # fmt: skip
     answer = client.post(f"{VIDPLAT}/search/{name}", json=body)
-    told = answer.json()
-    text = next(told[key] for key in ("message", "error", "detail", "msg") if key in told)
-    assert (answer.status_code, told["code"]) == (501, 501)
+    reported = answer.json()
+    text = next(reported[key] for key in ("message", "error", "detail", "msg") if key in reported)
+    assert (answer.status_code, reported["code"]) == (501, 501)
     assert text
 
 

@@ -170,7 +170,7 @@ def test_when_to_ask_again_is_a_header_too(service: Any) -> None:
     assert answer.json()["data"]["error"]["upstream"]["surface"] == "music_list"
 
 
-def test_without_a_profile_every_operation_says_what_to_do(service: Any) -> None:
+def test_error_without_a_profile_names_the_setting_in_its_hint(service: Any) -> None:
     service.scan_service = lambda: None
     answer = service.client().get(HOT, params={"music_id": "12345"})
     assert answer.status_code == 503

@@ -131,22 +131,24 @@ def description(shared_service: Any) -> Any:
 
 def described(description: Any, one: Operation) -> dict[str, tuple[Any, bool]]:
     """Schema and whether it is required, by name; the body that is a list has no name."""
-    told = description["paths"][one.path][one.method.lower()]
-    found = {entry["name"]: (entry["schema"], entry["required"]) for entry in parameters(told)}
-    body = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    document = description["paths"][one.path][one.method.lower()]
+    found = {entry["name"]: (entry["schema"], entry["required"]) for entry in parameters(document)}
+    body = (
+        document.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    )
     if body is None:
         return found
     if "$ref" in body:
         body = description["components"]["schemas"][body["$ref"].rsplit("/", 1)[1]]
     if body["type"] == "array":
-        return {**found, "": (body, told["requestBody"]["required"])}
+        return {**found, "": (body, document["requestBody"]["required"])}
     required = body.get("required", [])
     return found | {name: (schema, name in required) for name, schema in body["properties"].items()}
 
 
-def parameters(told: Any) -> list[Any]:
+def parameters(document: Any) -> list[Any]:
     """Those of query and path; conditional reading by If-None-Match is no parameter of theirs."""
-    return [entry for entry in told.get("parameters", []) if entry["in"] in {"query", "path"}]
+    return [entry for entry in document.get("parameters", []) if entry["in"] in {"query", "path"}]
 
 
 def plain(schema: Any) -> Any:

@@ -129,7 +129,7 @@ def test_a_track_is_scanned_from_the_launchpad(
 def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
     deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DAGSTER_STORAGE_URL", "")  # `town` may have set it
+    monkeypatch.setenv("DAGSTER_STORAGE_URL", "")  # `orchestrator` may have set it
     deployment.start_platform(seed=5, size=0.1)
     start_orchestrator(deployment, tmp_path)
     deployment.start_worker(RUNS="remote")

@@ -331,13 +331,13 @@ async def test_the_last_answer_of_a_first_screen_counts(
 ) -> None:
     """A prefetch may be told to verify, and the page then shows results all the same."""
     nil = {"search_nil_type": "verify_check"}
-    told = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
+    reported = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
     work = {"type": 1, "aweme_info": {"aweme_id": "7568123456789012345", "desc": "d"}}
     shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
     scripted_server.answers["/search/k"] = [
         page(loads_and_tells(scripted_server, *[f"{STREAM}?keyword=k"] * 2))
     ]
-    scripted_server.answers[STREAM] = [told, shown]
+    scripted_server.answers[STREAM] = [reported, shown]
     reading = await settled(
         provider.fetch_search_page("k", SearchPosition()), scripted_server, clock
     )

@@ -24,8 +24,8 @@ async def test_a_second_reader_waits_and_is_told_when_its_patience_ends() -> Non
 async def test_a_reader_is_told_whether_somebody_else_had_the_device_meanwhile() -> None:
     clock = FakeClock()
     first, second = (Claim(ADDRESS, clock=clock) for _ in range(2))
-    told = []
+    reported = []
     for claim in (first, first, second, first):
         async with claim.held() as is_ours:
-            told.append(is_ours)
-    assert told[1:] == [True, False, False]
+            reported.append(is_ours)
+    assert reported[1:] == [True, False, False]

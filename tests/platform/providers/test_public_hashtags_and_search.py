@@ -90,8 +90,8 @@ async def test_place_of_a_page_is_passed_on_unchanged(play: Any) -> None:
     provider, client = play("search_single/page.json")
     await provider.fetch_search_page(TERM, NEXT)
     asked = client.asked[0]
-    told = [asked.params[name] for name in ("keyword", "offset", "search_id", "backtrace")]
-    assert told == [TERM, "10", NEXT.search_id, NEXT.backtrace]
+    reported = [asked.params[name] for name in ("keyword", "offset", "search_id", "backtrace")]
+    assert reported == [TERM, "10", NEXT.search_id, NEXT.backtrace]
     assert asked.url.startswith("http://www.vidplat.localhost:")
 
 
@@ -130,9 +130,9 @@ async def test_empty_search_body_is_asked_once_more_and_then_named(play: Any) ->
 async def test_empty_search_page_has_nil_type_only_if_the_platform_states_it(play: Any) -> None:
     provider, _ = play("search_stream/empty_without_reason.txt", "search_stream/no_result.txt")
     silent = (await provider.fetch_search_page(TERM, SearchPosition())).value
-    told = (await provider.fetch_search_page(TERM, SearchPosition())).value
+    reported = (await provider.fetch_search_page(TERM, SearchPosition())).value
     assert (silent.videos, silent.nil_type) == ((), None)
-    assert (told.videos, told.nil_type) == ((), "no_result")
+    assert (reported.videos, reported.nil_type) == ((), "no_result")
 
 
 async def test_account_that_stays_empty_is_read_from_its_page(play: Any) -> None:

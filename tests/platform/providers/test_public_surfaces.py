@@ -33,7 +33,7 @@ class Platform:
 
     control: httpx2.Client
 
-    def told(self, path: str) -> Any:
+    def control_data(self, path: str) -> Any:
         return self.control.get(f"/_world/{path}").raise_for_status().json()
 
     def switch(self, *names: str, mode: str = "generous") -> None:
@@ -92,17 +92,17 @@ class Facts:
 @pytest.fixture(scope="session")
 def facts(sandbox: Any) -> Facts:
     with _control(sandbox.port) as control:
-        told = Platform(control).told
-        track = told("tracks")["tracks"][0]
-        hashtags = told("hashtags")["hashtags"]
+        control_data = Platform(control).control_data
+        track = control_data("tracks")["tracks"][0]
+        hashtags = control_data("hashtags")["hashtags"]
         ch_id = next(one["ch_id"] for one in hashtags if not one["repeats_cursor"])
         return Facts(
             music_id=track["music_id"],
             title=track["title"],
             ch_id=ch_id,
-            listed=told(f"hashtags/{ch_id}")["listed"],
-            sec_uid=told("accounts")["accounts"][0]["sec_uid"],
-            aweme_id=told("works?state=public&limit=1")["works"][0]["aweme_id"],
+            listed=control_data(f"hashtags/{ch_id}")["listed"],
+            sec_uid=control_data("accounts")["accounts"][0]["sec_uid"],
+            aweme_id=control_data("works?state=public&limit=1")["works"][0]["aweme_id"],
         )
 
 
@@ -273,7 +273,7 @@ async def test_the_song_inside_a_user_sound_is_read_from_its_title(
     vidplat: VidplatPublic, platform: Platform
 ) -> None:
     platform.switch("sound_title_names_song")
-    works = platform.told("works?state=public&limit=40")["works"]
+    works = platform.control_data("works?state=public&limit=40")["works"]
     ids = dict.fromkeys(work["music_id"] for work in works)
     tracks = [(await vidplat.fetch_track(music_id)).value for music_id in ids]
     named = [track for track in tracks if "原声中的歌曲" in (track.title or "")]
@@ -285,7 +285,7 @@ async def test_a_refused_music_list_is_walked_to_its_end_at_its_trend(
     vidplat: VidplatPublic, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table, "PAGE_SIZE", "4")
-    tracks = platform.told("tracks")["tracks"]
+    tracks = platform.control_data("tracks")["tracks"]
     music_id = max(tracks, key=lambda track: track["listed_count"])["music_id"]
     platform.break_surface("music_list", "403", times=1)
     seen: dict[str, Video] = {}
@@ -329,7 +329,7 @@ async def test_unknown_hashtag_is_the_callers_mistake(vidplat: VidplatPublic) ->
 async def test_search_is_walked_from_the_framed_screen_to_its_end(
     vidplat: VidplatPublic, platform: Platform, facts: Facts
 ) -> None:
-    found = platform.told(f"search?term={facts.title}")["aweme_ids"]
+    found = platform.control_data(f"search?term={facts.title}")["aweme_ids"]
     seen: list[str] = []
     surfaces: list[str] = []
     place, has_more = SearchPosition(), True

@@ -39,7 +39,7 @@ class Platform:
     def __init__(self, control: httpx2.Client) -> None:
         self._control = control
 
-    def told(self, path: str) -> Any:
+    def control_data(self, path: str) -> Any:
         return self._control.get(f"/_world/{path}").raise_for_status().json()
 
     def switch(self, *names: str) -> None:
@@ -51,7 +51,7 @@ class Platform:
         self._control.post("/_world/faults", json=fault).raise_for_status()
 
     def requests(self, surface: str) -> int:
-        found = self.told(f"access-log/requests?surface={surface}&limit=10000")
+        found = self.control_data(f"access-log/requests?surface={surface}&limit=10000")
         return len(found["requests"])
 
     def settle(self) -> None:
@@ -112,7 +112,7 @@ async def connect(
 async def listed(provider: Provider, platform: Platform, *, most: int) -> list[str]:
     """Videos that the lists of the tracks show, as a scan meets them."""
     found: dict[str, None] = {}
-    for track in platform.told("tracks")["tracks"]:
+    for track in platform.control_data("tracks")["tracks"]:
         cursor: int | None = 0
         while cursor is not None and len(found) < most:
             page = (await provider.fetch_music_page(track["music_id"], cursor)).value
@@ -134,7 +134,9 @@ async def test_a_world_of_shells_costs_little_more_than_one_request_per_detail(
     provider = connect()
     ids = await listed(provider, platform, most=150)
     read = [(await provider.fetch_video(aweme_id)).value for aweme_id in ids]
-    public = {work["aweme_id"] for work in platform.told("works?state=public&limit=5000")["works"]}
+    public = {
+        work["aweme_id"] for work in platform.control_data("works?state=public&limit=5000")["works"]
+    }
     assert {one.video.aweme_id for one in read if isinstance(one, VideoDetail)} == public & set(ids)
     spent = sum(platform.requests(surface) for surface in DETAIL_SURFACES)
     assert spent / len(ids) <= MOST_REQUESTS_PER_DETAIL
@@ -169,8 +171,8 @@ async def test_two_challenged_surfaces_close_the_host_for_every_process(
     connect: Connect, platform: Platform
 ) -> None:
     one, other = connect(), connect()
-    account = platform.told("accounts")["accounts"][0]["sec_uid"]
-    track = platform.told("tracks")["tracks"][0]
+    account = platform.control_data("accounts")["accounts"][0]["sec_uid"]
+    track = platform.control_data("tracks")["tracks"][0]
     for surface in ("slides_info", "user_posts"):
         platform.challenge(surface)
     await refusal(one.fetch_video(track["aweme_id"]))
@@ -194,7 +196,7 @@ async def test_one_process_learns_of_another_what_a_source_is_worth(
 ) -> None:
     """Accounts without lists: after a few empty answers nobody asks for more of them."""
     platform.switch("no_user_posts")
-    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:10]]
+    accounts = [one["sec_uid"] for one in platform.control_data("accounts")["accounts"][:10]]
     for sec_uid in accounts[:5]:
         await refusal(connect().fetch_author_page(sec_uid, 0))
     asked = platform.requests("user_page")
@@ -217,7 +219,7 @@ async def test_a_scan_asks_for_posts_that_guests_do_not_get_three_times_at_most(
     connect: Connect, platform: Platform, clock: FakeClock
 ) -> None:
     platform.switch("no_user_posts")
-    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    accounts = [one["sec_uid"] for one in platform.control_data("accounts")["accounts"][:12]]
     found = await screens(connect(), accounts)
     assert sum(isinstance(error, RefusedLatelyError) for error in found) == 10
     assert asked_for_posts(platform) == (3, 3)
@@ -231,7 +233,7 @@ async def test_a_scan_asks_for_posts_that_guests_do_not_get_three_times_at_most(
 async def test_posts_are_read_again_once_a_probe_found_them(
     connect: Connect, platform: Platform, clock: FakeClock
 ) -> None:
-    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    accounts = [one["sec_uid"] for one in platform.control_data("accounts")["accounts"][:12]]
     platform.switch("no_user_posts")
     await screens(connect(), accounts)
     platform.settle()
@@ -243,7 +245,7 @@ async def test_posts_are_read_again_once_a_probe_found_them(
 async def test_a_user_is_answered_by_the_platform_although_scans_do_not_ask(
     connect: Connect, platform: Platform
 ) -> None:
-    accounts = [one["sec_uid"] for one in platform.told("accounts")["accounts"][:12]]
+    accounts = [one["sec_uid"] for one in platform.control_data("accounts")["accounts"][:12]]
     platform.switch("no_user_posts")
     await screens(connect(), accounts)
     refused = await refusal(connect(for_user=True).fetch_author_page(accounts[0], 0))

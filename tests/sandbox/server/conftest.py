@@ -42,7 +42,7 @@ class Sandbox:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self.client.get(address, headers={"host": f"{host}:{self.port}", **named})
 
-    def told(self, path: str, **query: str | int) -> Json:
+    def control_data(self, path: str, **query: str | int) -> Json:
         """What the world's own door says."""
         answer = self.client.get(f"/_world/{path}", params=query)
         assert answer.status_code == 200, answer.text

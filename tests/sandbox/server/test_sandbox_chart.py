@@ -32,14 +32,14 @@ def _songs(sandbox: Sandbox, volid: str, page: int = 1) -> Json:
 
 def _issue_of(sandbox: Sandbox, day: str) -> SandboxIssue:
     """The newest issue on or before a day whose date guests can see."""
-    issues = map(CALENDAR.at, range(len(sandbox.told("chart/issues")["issues"])))
+    issues = map(CALENDAR.at, range(len(sandbox.control_data("chart/issues")["issues"])))
     dated = [issue for issue in issues if issue.date_form != "none"]
     return max((one for one in dated if str(one.day) <= day), key=lambda one: one.day)
 
 
 def test_issues_come_year_by_year_newest_first_from_2021_on(sandbox: Sandbox) -> None:
     data = _issues(sandbox)
-    truth = sandbox.told("chart/issues")["issues"]
+    truth = sandbox.control_data("chart/issues")["issues"]
     listed = [str(vol["volid"]) for year in data["info"] for vol in year["vols"]]
     assert [year["year"] for year in data["info"]] == [2025, 2024, 2023, 2022, 2021]
     assert listed == [issue["volid"] for issue in reversed(truth)]
@@ -53,7 +53,7 @@ def test_some_issues_tell_their_date_in_text_only_and_some_nowhere(sandbox: Sand
     dated = {
         str(vol["volid"]): (vol.get("voltime") or vol.get("outer_text") or "")[:10] for vol in vols
     }
-    truth = {issue["volid"]: issue for issue in sandbox.told("chart/issues")["issues"]}
+    truth = {issue["volid"]: issue for issue in sandbox.control_data("chart/issues")["issues"]}
     assert forms == {(True, True), (False, True), (False, False)}
     assert {type(vol["volid"]) for vol in vols} == {int, str}
     assert all(
@@ -94,7 +94,7 @@ def test_all_forms_of_the_latest_issue_agree(sandbox: Sandbox) -> None:
     newest = _songs(sandbox, "")["info"][:22]
     mobile = sandbox.get("/rank/info/?rankid=8888&page=1&json=true", host="m.chartsrc.localhost")
     page = sandbox.get("/yy/rank/home/1-8888.html", host="www.chartsrc.localhost").text
-    issue = sandbox.told("chart/issues")["issues"][-1]
+    issue = sandbox.control_data("chart/issues")["issues"][-1]
     listed = mobile.json()["songs"]["list"][:22]
     assert [song["hash"] for song in listed] == [song["hash"] for song in newest]
     assert all(song["hash"] in page for song in newest)
@@ -103,7 +103,7 @@ def test_all_forms_of_the_latest_issue_agree(sandbox: Sandbox) -> None:
 
 
 def test_a_node_may_have_no_issue_within_ten_days(sandbox: Sandbox) -> None:
-    days = [date.fromisoformat(i["date"]) for i in sandbox.told("chart/issues")["issues"]]
+    days = [date.fromisoformat(i["date"]) for i in sandbox.control_data("chart/issues")["issues"]]
     assert max(later - day for day, later in pairwise(days)) > timedelta(days=15)
 
 
@@ -119,7 +119,7 @@ def test_a_node_may_have_no_issue_within_ten_days(sandbox: Sandbox) -> None:
 def test_sandbox_chart_answers_304_to_matching_validators(
     sandbox: Sandbox, path: str, host: str
 ) -> None:
-    volid = sandbox.told("chart/issues")["issues"][5]["volid"]
+    volid = sandbox.control_data("chart/issues")["issues"][5]["volid"]
     first = sandbox.get(path.format(volid=volid), host=host)
     mark, written = first.headers.get("etag"), first.headers.get("last-modified")
     sent = {"if_none_match": mark} if mark else {"if_modified_since": written or ""}

@@ -48,12 +48,12 @@ def _music(sandbox: Sandbox) -> str:
 
 
 def _hashtag(sandbox: Sandbox) -> str:
-    found: str = sandbox.told("hashtags", limit=1)["hashtags"][0]["ch_id"]
+    found: str = sandbox.control_data("hashtags", limit=1)["hashtags"][0]["ch_id"]
     return found
 
 
 def _volid(sandbox: Sandbox, day: str) -> str:
-    issues = sandbox.told("chart/issues")["issues"]
+    issues = sandbox.control_data("chart/issues")["issues"]
     found: str = [one["volid"] for one in issues if one["is_dated"] and one["date"] <= day][-1]
     return found
 
@@ -106,7 +106,7 @@ def test_a_json_surface_has_its_keys(
     answer = sandbox.get(ask(sandbox), host=host, cookie="ttwid=1")
     assert answer.status_code == 200
     assert keys <= set(look(answer.json()))
-    assert surface in sandbox.told("access-log/summary")["surfaces"]
+    assert surface in sandbox.control_data("access-log/summary")["surfaces"]
 
 
 def test_items_of_a_hashtag_have_no_counts_and_ids_of_both_sorts(sandbox: Sandbox) -> None:
@@ -152,7 +152,7 @@ def test_notes_and_slides_have_pages_of_their_own(sandbox: Sandbox) -> None:
     photo = _work(sandbox, photo=True)
     note = sandbox.get(f"/share/note/{photo}/")
     slides = sandbox.get(f"/share/slides/{photo}/")
-    surfaces = sandbox.told("access-log/summary")["surfaces"]
+    surfaces = sandbox.control_data("access-log/summary")["surfaces"]
     assert '"note_(id)\\u002Fpage"' in note.text
     assert page_data(note.text)["videoInfoRes"]["item_list"][0]["images"]
     assert page_data(slides.text)["slidesInfoRes"]["aweme_details"][0]["aweme_id"] == photo
@@ -224,7 +224,7 @@ def test_a_page_asks_for_its_first_screen_by_itself(
     calls = _calls(page.text)
     answers = [sandbox.get(call, host=host, cookie="ttwid=1") for call in calls]
     assert {answer.status_code for answer in answers} == {200}
-    assert sandbox.told("access-log/summary")["surfaces"][loaded] == 1
+    assert sandbox.control_data("access-log/summary")["surfaces"][loaded] == 1
     assert "fetch(" in sandbox.get("/static/first-screen.js", host=host).text
 
 

@@ -28,10 +28,10 @@ def test_tracks_are_listed_with_links_prose_and_expected_counts(sandbox: Sandbox
 
 def test_truth_is_told_per_work(sandbox: Sandbox) -> None:
     music_id = sandbox.world.tracks[4].music_id
-    told = sandbox.get(f"/_world/truth/{music_id}").json()
+    reported = sandbox.get(f"/_world/truth/{music_id}").json()
     wanted = {
         work["aweme_id"]
-        for work in told["works"]
+        for work in reported["works"]
         if work["carries_recording"] and work["is_public"]
     }
     everything = sandbox.get(f"/_world/truth/{music_id}?all=1").json()
@@ -40,7 +40,7 @@ def test_truth_is_told_per_work(sandbox: Sandbox) -> None:
     assert {
         "speed", "semitones", "mix", "round", "in_music_list", "in_author_screen", "relation",
         "sound", "heard",
-    } <= set(told["works"][0])  # fmt: skip
+    } <= set(reported["works"][0])  # fmt: skip
 
 
 def test_truth_of_an_unknown_id_is_not_found(sandbox: Sandbox) -> None:
@@ -48,9 +48,9 @@ def test_truth_of_an_unknown_id_is_not_found(sandbox: Sandbox) -> None:
 
 
 def test_control_endpoint_shows_hardness_with_its_limits(sandbox: Sandbox) -> None:
-    told = sandbox.get("/_world/hardness").json()
-    assert told["cover_ratio"] >= told["floors"]["cover_ratio"]
-    assert told["nearest_stranger"] <= told["ceilings"]["nearest_stranger"]
+    reported = sandbox.get("/_world/hardness").json()
+    assert reported["cover_ratio"] >= reported["floors"]["cover_ratio"]
+    assert reported["nearest_stranger"] <= reported["ceilings"]["nearest_stranger"]
 
 
 def test_the_log_counts_surfaces_statuses_and_hosts(sandbox: Sandbox) -> None:
@@ -79,9 +79,9 @@ def test_the_log_knows_the_fastest_second_of_a_host() -> None:
 
 
 def test_control_endpoint_separates_server_and_rendering_cpu(sandbox: Sandbox) -> None:
-    told = sandbox.get("/_world/cpu").json()
-    assert told["server_s"] > 0
-    assert told["total_s"] == pytest.approx(told["server_s"] + told["rendering_s"])
+    reported = sandbox.get("/_world/cpu").json()
+    assert reported["server_s"] > 0
+    assert reported["total_s"] == pytest.approx(reported["server_s"] + reported["rendering_s"])
 
 
 def test_the_clock_stands_still_until_it_is_moved(sandbox: Sandbox) -> None:

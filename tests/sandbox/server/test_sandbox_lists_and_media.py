@@ -149,7 +149,9 @@ def test_an_altered_video_names_its_music_id_and_plays_a_sound_of_its_own(
     assert (float(np.abs(played).max()) < 1e-3) == (name == "muted")
     is_like = name == "voiced_over"
     assert name == "muted" or (chroma_correlation(played, named) > 0.5) == is_like
-    shown = [one["aweme_id"] for one in sandbox.told("works", state=name, limit=500)["works"]]
+    shown = [
+        one["aweme_id"] for one in sandbox.control_data("works", state=name, limit=500)["works"]
+    ]
     assert work.aweme_id in shown
 
 

@@ -47,7 +47,7 @@ def _titles(sandbox: Sandbox) -> list[str]:
 
 
 def _ranked(sandbox: Sandbox, term: str) -> list[str]:
-    found: list[str] = sandbox.told("search", term=term)["aweme_ids"]
+    found: list[str] = sandbox.control_data("search", term=term)["aweme_ids"]
     return found
 
 
@@ -115,9 +115,9 @@ def test_no_result_is_said_in_the_platforms_own_word(sandbox: Sandbox) -> None:
 
 
 def test_a_hashtag_is_walked_to_its_end(sandbox: Sandbox) -> None:
-    tags = sandbox.told("hashtags", limit=60)["hashtags"]
+    tags = sandbox.control_data("hashtags", limit=60)["hashtags"]
     tag = next(tag for tag in tags if tag["listed_count"] > 25 and not tag["repeats_cursor"])
-    truth = sandbox.told(f"hashtags/{tag['ch_id']}")
+    truth = sandbox.control_data(f"hashtags/{tag['ch_id']}")
     found, cursor, has_more = list[str](), 0, True
     while has_more:
         path = f"/web/api/v2/challenge/aweme/?ch_id={tag['ch_id']}&count=9&cursor={cursor}"
@@ -129,7 +129,7 @@ def test_a_hashtag_is_walked_to_its_end(sandbox: Sandbox) -> None:
 
 
 def test_some_hashtags_repeat_the_cursor_that_was_asked_for(sandbox: Sandbox) -> None:
-    tags = sandbox.told("hashtags", limit=60)["hashtags"]
+    tags = sandbox.control_data("hashtags", limit=60)["hashtags"]
     tag = next(tag for tag in tags if tag["listed_count"] > 25 and tag["repeats_cursor"])
     path = f"/web/api/v2/challenge/aweme/?ch_id={tag['ch_id']}&count=9&cursor="
     pages = [sandbox.get(f"{path}{cursor}").json() for cursor in (0, 9)]

@@ -27,9 +27,9 @@ def _lists(sandbox: Sandbox) -> dict[str, tuple[str, str, str, str]]:
     music_id = max(
         sandbox.world.tracks, key=lambda s: sandbox.world.videos_by_sound(s.index).size
     ).music_id
-    tags = sandbox.told("hashtags", limit=60)["hashtags"]
+    tags = sandbox.control_data("hashtags", limit=60)["hashtags"]
     tag = next(t for t in tags if t["listed_count"] > 25 and not t["repeats_cursor"])
-    user = sandbox.told("accounts", limit=1)["accounts"][0]["sec_uid"]
+    user = sandbox.control_data("accounts", limit=1)["accounts"][0]["sec_uid"]
     api = "/web/api/v2"
     return {
         "user_posts": (f"{api}/aweme/post/?sec_uid={user}&count=5&max_cursor=", SHARE,
@@ -201,7 +201,7 @@ def test_structure_and_substitution_reach_every_new_surface(
         if not any(is_withheld(work, has_cookie=True, page=page) for page in ("page", "desktop"))
     )  # fmt: skip
     known = {
-        "ch_id": sandbox.told("hashtags")["hashtags"][0]["ch_id"], "cursor": 0,
+        "ch_id": sandbox.control_data("hashtags")["hashtags"][0]["ch_id"], "cursor": 0,
         "sec_uid": sandbox.world.sec_uid(1), "aweme_id": shown.aweme_id,
     }  # fmt: skip
     path = path.format(**known)
@@ -279,11 +279,11 @@ def test_the_log_tells_each_request_and_the_wait_that_a_429_demands(sandbox: San
     for _ in range(3):
         sandbox.get(SONGS, host=CHART)
     sandbox.get("/robots.txt", host=WEB)
-    told = sandbox.told("access-log/requests", host=CHART)["requests"]
-    assert [entry["status"] for entry in told] == [429, 200, 200]
-    assert [entry["retry_after"] for entry in told] == [20, None, None]
-    assert {entry["target"] for entry in told} == {SONGS}
-    assert told[0]["at"] <= told[0]["ended_at"] <= told[1]["at"]
+    reported = sandbox.control_data("access-log/requests", host=CHART)["requests"]
+    assert [entry["status"] for entry in reported] == [429, 200, 200]
+    assert [entry["retry_after"] for entry in reported] == [20, None, None]
+    assert {entry["target"] for entry in reported} == {SONGS}
+    assert reported[0]["at"] <= reported[0]["ended_at"] <= reported[1]["at"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_odd_short_links_lead_everywhere(sandbox: Sandbox, number: int, shown: s
 
 
 def test_short_links_have_every_form(sandbox: Sandbox) -> None:
-    tag = sandbox.told("hashtags")["hashtags"][0]
+    tag = sandbox.control_data("hashtags")["hashtags"][0]
     music_id = sandbox.world.tracks[0].music_id
     track = sandbox.get("/_world/tracks?limit=1&counts=0").json()["tracks"][0]
     digits = track["short_link"].rsplit("/m", 1)[1]

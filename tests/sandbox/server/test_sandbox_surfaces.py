@@ -152,9 +152,9 @@ def test_the_second_source_gives_photo_posts_only_when_asked(sandbox: Sandbox) -
 
 def test_the_web_detail_leaves_out_a_photo_post_with_the_reason(sandbox: Sandbox) -> None:
     path = f"/aweme/v1/web/aweme/detail/?aweme_id={sandbox.shown(is_photo=True).aweme_id}"
-    told = sandbox.get(path, host="www.vidplat.localhost", cookie="ttwid=1").json()
-    assert told["aweme_detail"] is None
-    assert told["filter_detail"]["filter_reason"] == "images_base"
+    reported = sandbox.get(path, host="www.vidplat.localhost", cookie="ttwid=1").json()
+    assert reported["aweme_detail"] is None
+    assert reported["filter_detail"]["filter_reason"] == "images_base"
 
 
 def test_an_invented_signature_gives_an_empty_body(sandbox: Sandbox) -> None:

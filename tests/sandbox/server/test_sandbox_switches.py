@@ -51,11 +51,11 @@ def test_the_mode_of_today_names_switches_and_an_unknown_mode_is_refused(sandbox
 
 def test_switches_are_turned_on_and_off_while_the_sandbox_runs(sandbox: Sandbox) -> None:
     sandbox.switch("page_shells=0.4", mode="autumn-2026")
-    on = sandbox.told("switches")["on"]
+    on = sandbox.control_data("switches")["on"]
     sandbox.client.request("DELETE", "/_world/switches")
     assert list(on) == [one.name for one in SWITCHES if one.name in MODES["autumn-2026"]]
     assert on["page_shells"] == 0.4
-    assert sandbox.told("switches")["on"] == {}
+    assert sandbox.control_data("switches")["on"] == {}
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_the_log_tells_what_was_requested_after_a_challenge(sandbox: Sandbox) ->
     _page(sandbox)
     sandbox.get("/web/api/v2/music/info/?music_id=1")
     sandbox.get("/aweme/v1/web/aweme/detail/?aweme_id=1", host=WEB)
-    pages, detail = sandbox.told("access-log/challenges")["challenges"]
+    pages, detail = sandbox.control_data("access-log/challenges")["challenges"]
     assert (pages["surface"], pages["kind"], pages["surface_after"]) == (
         "video_page", "challenge", 1,
     )  # fmt: skip
@@ -290,12 +290,12 @@ def test_the_log_tells_what_was_requested_after_a_challenge(sandbox: Sandbox) ->
 
 def test_the_log_tells_the_referer_of_a_request(sandbox: Sandbox) -> None:
     _media(sandbox, referer="http://share.vidplat.localhost/share/video/1/")
-    told = sandbox.told("access-log/requests", surface="media")["requests"]
-    assert told[-1]["referer"] == "http://share.vidplat.localhost/share/video/1/"
+    reported = sandbox.control_data("access-log/requests", surface="media")["requests"]
+    assert reported[-1]["referer"] == "http://share.vidplat.localhost/share/video/1/"
 
 
 def test_a_trend_lists_complete_videos_beyond_the_music_list(sandbox: Sandbox) -> None:
-    track = sandbox.told("tracks", limit=1)["tracks"][0]
+    track = sandbox.control_data("tracks", limit=1)["tracks"][0]
     link = httpx.URL(track["trends_link"])
     path = f"/aweme/v1/trends/aweme/?{link.query.decode()}&count=20&cursor="
     seen: list[Json] = []
@@ -315,7 +315,7 @@ def test_a_trend_lists_complete_videos_beyond_the_music_list(sandbox: Sandbox) -
 
 
 def test_the_page_of_a_track_gives_its_name_and_its_clean_recording(sandbox: Sandbox) -> None:
-    tracks = [one for one in sandbox.told("tracks")["tracks"] if one["track_id"]]
+    tracks = [one for one in sandbox.control_data("tracks")["tracks"] if one["track_id"]]
     options = [_option(sandbox, one["track_link"]) for one in tracks]
     paid = [one for one in options if one["trackInfo"]["playable_range"]]
     assert 0 < len(paid) < len(options)
@@ -329,7 +329,7 @@ def test_the_page_of_a_track_gives_its_name_and_its_clean_recording(sandbox: San
 
 
 def test_the_music_service_has_lists_and_short_links(sandbox: Sandbox) -> None:
-    track = next(one for one in sandbox.told("tracks")["tracks"] if one["track_id"])
+    track = next(one for one in sandbox.control_data("tracks")["tracks"] if one["track_id"])
     info = _option(sandbox, track["track_link"])["trackInfo"]
     pages = {
         "playlist?playlist_id=7": "medias", f"album?album_id={info['album']['id']}": "trackList",
@@ -365,7 +365,7 @@ def test_the_chart_has_a_list_of_charts_without_songs(sandbox: Sandbox) -> None:
 
 
 def test_a_detail_names_the_track_on_the_music_service(sandbox: Sandbox) -> None:
-    track = next(one for one in sandbox.told("tracks")["tracks"] if one["track_id"])
+    track = next(one for one in sandbox.control_data("tracks")["tracks"] if one["track_id"])
     info = sandbox.get(f"/web/api/v2/music/info/?music_id={track['music_id']}").json()
     extra = json.loads(info["music_info"]["extra"])
     assert extra["diversion_music_detail_preload"]["luna_song_id"] == track["track_id"]

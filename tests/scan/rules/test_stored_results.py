@@ -296,9 +296,9 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
 
 def test_a_view_says_whether_a_device_was_read_also_of_results_from_before_that_was_kept() -> None:
     document: Any = RESULT
-    told = [document | {"mobile_emulator_used": True}, {**document}]
-    del told[1]["mobile_emulator_used"]
-    views = [view_result(one, ScanParameters(count=5)) for one in told]
+    reported = [document | {"mobile_emulator_used": True}, {**document}]
+    del reported[1]["mobile_emulator_used"]
+    views = [view_result(one, ScanParameters(count=5)) for one in reported]
     assert [view["mobile_emulator_used"] for view in views] == [True, False]
 
 

@@ -346,10 +346,10 @@ def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(
 def test_a_platform_that_demands_verification_gives_an_honest_short_result(
     shared_deployment: Deployment, second_scan: Repeated
 ) -> None:
-    told = shared_deployment.rows(
+    reported = shared_deployment.rows(
         "select surface, stop_reason from marts.coverage where job_id = $id", id=second_scan.job_id
     )
-    stops = {row["surface"]: row["stop_reason"] for row in told}
+    stops = {row["surface"]: row["stop_reason"] for row in reported}
     assert stops["user_info"] == "upstream_verification"
 
 

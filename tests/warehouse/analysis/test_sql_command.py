@@ -73,10 +73,10 @@ WRONG = (
 
 @pytest.mark.usefixtures("small_store")
 def test_a_wrong_question_is_one_line_and_status_two(command: Callable[..., Any]) -> None:
-    for arguments, told in WRONG:
+    for arguments, message in WRONG:
         said = command("sql", *arguments)
         assert (said.status, said.body) == (2, b""), arguments
-        assert told in said.remarks
+        assert message in said.remarks
         assert "Traceback" not in said.remarks
 
 
@@ -91,8 +91,8 @@ def test_the_database_opens_elsewhere_with_comments_on_everything(
     small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     small_store.add_ranking()
-    told = command("database", "--out", "a.duckdb", "--json").document
-    assert told["row_counts"]["marts.rankings"] == 3
+    summary = command("database", "--out", "a.duckdb", "--json").document
+    assert summary["row_counts"]["marts.rankings"] == 3
     with duckdb.connect(str(tmp_path / "a.duckdb"), read_only=True) as database:
         assert database.execute("select count(*) from marts.rankings").fetchall() == [(3,)]
         silent = (
@@ -131,8 +131,8 @@ def test_no_other_process_is_asked_for_the_file(
     small_store: Any, command: Callable[..., Any]
 ) -> None:
     """The default place is in the home, and the control store is not even made for it."""
-    told = command("database", "--json").document
-    assert Path(told["path"]).parent.parent == small_store.home.root
+    summary = command("database", "--json").document
+    assert Path(summary["path"]).parent.parent == small_store.home.root
     with pytest.raises(sqlite3.OperationalError):
         sqlite3.connect(
             f"file:{small_store.home.root / 'control.sqlite'}?mode=ro", uri=True

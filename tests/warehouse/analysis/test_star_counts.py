@@ -258,13 +258,13 @@ def capture(capture_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def add_song(small_store: Any, capture_id: str, told: dict[str, Any], *, hour: int = 0) -> None:
+def add_song(small_store: Any, capture_id: str, reported: dict[str, Any], *, hour: int = 0) -> None:
     song = blank("raw.chart_songs") | {
         "volid": "v", "rank": 5, "previous_rank": 30, "capture_id": capture_id,
         "surface": "chart_songs", "observed_at": MONDAY + timedelta(hours=hour),
         "data_provider": "mock",
     }  # fmt: skip
-    small_store.lake.append("raw.chart_songs", [song | told])
+    small_store.lake.append("raw.chart_songs", [song | reported])
 
 
 def counted_video(day: int, likes: int) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "reported"),
     [
         ("selec 1", "syntax error"),
         ("select nothing from marts.coverage", "nothing"),
@@ -195,10 +195,10 @@ def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:
         ("select 'a'::int", "'a'"),
     ],
 )
-def test_user_sql_error_is_one_line(engine: Engine, sql: str, told: str) -> None:
+def test_user_sql_error_is_one_line(engine: Engine, sql: str, reported: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         run_user_sql(engine, sql)
-    assert told in caught.value.detail
+    assert reported in caught.value.detail
     assert "\n" not in caught.value.detail
 
 

@@ -68,8 +68,8 @@ def read_zip(path: Path) -> dict[str, bytes]:
 def test_a_table_of_a_job_is_a_file_named_after_it(
     filled: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    told = command("export", "rankings", "--job", JOB, "--bom", "--json").document
-    assert told["row_counts"] == {"marts.rankings": 3}
+    summary = command("export", "rankings", "--job", JOB, "--bom", "--json").document
+    assert summary["row_counts"] == {"marts.rankings": 3}
     body = (tmp_path / "sametrack-demo-rankings.csv").read_bytes()
     assert body.startswith(b"\xef\xbb\xbfjob_id,rank,aweme_id")
     assert body.count(b"\r\n") == 4
@@ -79,8 +79,11 @@ def test_the_beginning_of_a_job_id_will_do_if_one_job_has_it(
     small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     fill(small_store)
-    told = command("export", "rankings", "--job", JOB[:8], "--json").document
-    assert (told["row_counts"], told["method"]["scope"]) == ({"marts.rankings": 3}, f"job {JOB}")
+    summary = command("export", "rankings", "--job", JOB[:8], "--json").document
+    assert (summary["row_counts"], summary["method"]["scope"]) == (
+        {"marts.rankings": 3},
+        f"job {JOB}",
+    )
     small_store.add_ranking(job_id=f"{JOB[:8]}-another", hour=2)
     refused = command("export", "rankings", "--job", JOB[:8], "--out", "b.csv")
     assert (refused.status, "2 jobs begin with" in refused.remarks) == (2, True)
@@ -140,8 +143,8 @@ def test_a_workbook_tells_method_and_coverage(
 def test_a_data_package_explains_itself_and_its_sums_hold(
     filled: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    told = command("export", "all", "--track", TRACK, "--out", "a.zip", "--json").document
-    assert told["row_counts"]["marts.rankings"] == 6
+    summary = command("export", "all", "--track", TRACK, "--out", "a.zip", "--json").document
+    assert summary["row_counts"]["marts.rankings"] == 6
     files = read_zip(tmp_path / "a.zip")
     for line in files["checksums.sha256"].decode().splitlines():
         digest, name = line.split("  ")
@@ -193,10 +196,10 @@ def test_without_names_nothing_tells_who_and_an_error_sheet_has_the_music_id_for
         assert said.status == 0
         assert "keyed hashes" in said.body.decode()
         packed = form in {"xlsx", "package"}
-        told = b"".join(read_zip(path).values()) if packed else path.read_bytes()
-        assert [name for name in (*NAMES, "Somebody") if name.encode() in told] == []
+        summary = b"".join(read_zip(path).values()) if packed else path.read_bytes()
+        assert [name for name in (*NAMES, "Somebody") if name.encode() in summary] == []
     if form in {"json", "xlsx", "package"}:
-        assert f"the recording of {TRACK}".encode() in told
+        assert f"the recording of {TRACK}".encode() in summary
 
 
 def test_pseudonyms_are_the_same_in_every_table_and_need_the_key(
@@ -232,6 +235,6 @@ REFUSED = (
 
 @pytest.mark.usefixtures("filled")
 def test_export_command_refuses_invalid_arguments_in_one_line(command: Callable[..., Any]) -> None:
-    for arguments, told in REFUSED:
+    for arguments, message in REFUSED:
         said = command("export", *arguments)
-        assert (said.status, told in said.remarks) == (2, True), arguments
+        assert (said.status, message in said.remarks) == (2, True), arguments

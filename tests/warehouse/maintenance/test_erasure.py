@@ -301,8 +301,8 @@ def test_an_open_reader_sees_the_rest_and_an_older_moment_says_that_history_was_
     after = command(*ask).document
     assert after["rows"] == [{"n": 2}]
     assert after["method"]["history_rewritten"] == "true"
-    told = command("export", "videos", "--as-of", "2026-11-02", "--json").document
-    assert told["method"]["history_rewritten"] == "true"
+    reported = command("export", "videos", "--as-of", "2026-11-02", "--json").document
+    assert reported["method"]["history_rewritten"] == "true"
     full.small_store.add_ranking(job_id="later", hour=2)
 
 

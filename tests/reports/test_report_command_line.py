@@ -9,8 +9,6 @@ import pytest
 from api.cli.main import main
 from pipelines.reports.catalogue import read_catalogue
 
-pytestmark = pytest.mark.full
-
 type Run = Callable[..., tuple[int, str]]
 
 
@@ -25,23 +23,23 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_
         monkeypatch.setattr(sys, "argv", ["sametrack", "report", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
-        told = capfd.readouterr()
-        return int(ended.value.code or 0), told.out + told.err
+        message = capfd.readouterr()
+        return int(ended.value.code or 0), message.out + message.err
 
     return command
 
 
 def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
-    status, told = run("--list")
+    status, message = run("--list")
     assert status == 0
     for report in read_catalogue():
-        assert report.name in told
-        assert all(f"{one.name} = {one.default!r}" in told for one in report.parameters)
-    assert "JOB_ID" in told
+        assert report.name in message
+        assert all(f"{one.name} = {one.default!r}" in message for one in report.parameters)
+    assert "JOB_ID" in message
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((), "no report was named"),
         (("trakc",), "did you mean 'track'?"),
@@ -56,8 +54,8 @@ def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
     ],
 )
 def test_report_command_exits_with_status_2_for_invalid_arguments(
-    run: Run, arguments: tuple[str, ...], told: str
+    run: Run, arguments: tuple[str, ...], message: str
 ) -> None:
     status, said = run(*arguments)
-    assert (status, told in said) == (2, True), said
+    assert (status, message in said) == (2, True), said
     assert "Traceback" not in said
