@@ -22,11 +22,6 @@ from warehouse.lake.library_errors import translate_errors
 from warehouse.maintenance import erasure
 from warehouse.records.errors import CapacityExhaustedError
 
-# Erase an account from a world: its stores, and the Dagster runs that mention it.
-#
-# Opens the stores, refuses while a worker is alive, and cleans Dagster's storage. Not here:
-# searching and erasing the stores (`warehouse/maintenance/erasure`).
-
 LEASE = "erasing"
 LEASE_S = 3600.0
 _ROW = {"sqlite": "rowid", "postgresql": "ctid"}

@@ -3,7 +3,7 @@
 One task polls all watched jobs for all streams. A slow subscriber misses intermediate states but
 never the last one. The id of an event is the fingerprint of its document, so a client that
 reconnects with `Last-Event-ID` gets the next change and not the same state again. Not here: the job
-document (`job_responses.py`).
+document (`job_document.py`).
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 compared window and its measures against the limits.
 
 Stored features and evidence in, a frozen record out. Needs NumPy only, so processes that neither
-decode nor compile may import it. Not here: drawing, recomputing a verdict (`recompute.py`).
+decode nor compile may import it. Not here: drawing, recomputing a verdict (`manifest.py`).
 """
 
 from dataclasses import dataclass

@@ -13,6 +13,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching import judging, verify
+from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
 from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -59,7 +60,7 @@ class ManifestScore:
     """
 
     pair_id: str
-    verdict: verify.GroupVerdict
+    verdict: GroupVerdict
     cpu_ms: float
 
 
@@ -98,7 +99,7 @@ def read_manifest(path: Path) -> list[ManifestRow]:
 
 def crowded_count(rows: Sequence[ManifestRow]) -> int:
     """Return how many rows have more references than are compared."""
-    return sum(len(row.references) > verify.MOST_REFERENCES for row in rows)
+    return sum(len(row.references) > MOST_REFERENCES for row in rows)
 
 
 def measure_files(
@@ -181,8 +182,7 @@ def _path(folder: Path, name: str) -> Path:
 
 # Recompute stored evidence from stored features, so that users can check a verdict.
 #
-# Holds the second measurement and its difference from the first. Not here: judging
-# (`matching/judging.py`), reading the store.
+# Holds the second measurement and its difference from the first.
 
 TOLERANCE = 1e-6
 

@@ -56,7 +56,7 @@ from warehouse.records.videos import UnavailableVideo
 #
 # Every call is written before the scan sees its result, so a run that follows a killed one repeats
 # only the request that was under way. Stages read the same things in the same order again, and
-# each recorded call is given once. Not here: what a call is made of (`capture.py`).
+# each recorded call is given once.
 
 
 class ScanJournal:

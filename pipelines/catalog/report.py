@@ -29,10 +29,6 @@ from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
 from warehouse.records.worlds import is_demo_world
 
-# The report of a catalogue: its tables, a page, a workbook, and a Parquet file for each table.
-#
-# What is unknown is empty in a table, never 0.
-
 CatalogReportFormat = Literal["html", "xlsx", "parquet"]
 REPORT_FORMATS: tuple[CatalogReportFormat, ...] = get_args(CatalogReportFormat)
 MAX_WORKBOOK_VIDEOS = 200_000

@@ -43,8 +43,7 @@ from warehouse.records.values import Row
 # The reference sounds of a catalogue's tracks, as an index in which clips are looked up.
 #
 # References are those that the newest scan of each track compared with; their features are in
-# `raw.sounds`. The index is kept in the cache folder of the data home, and grows. Not here: the
-# look-up (`pipelines/audio/index`).
+# `raw.sounds`. The index is kept in the cache folder of the data home, and grows.
 
 _SOUNDS_PER_BATCH = 200
 _CACHED_SOUNDS = 256

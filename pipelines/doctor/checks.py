@@ -33,8 +33,7 @@ from warehouse.records.errors import SametrackError, WarehouseUnavailableError
 
 # Checks of this machine: one function each, which returns a result and changes nothing.
 #
-# The orchestrator is checked through its UI, without importing Dagster. Not here: the stores
-# (`stores.py`), the platform.
+# The orchestrator is checked through its UI, without importing Dagster.
 
 LOOPBACK = "127.0.0.1"
 OLDEST_PYTHON = (3, 12)

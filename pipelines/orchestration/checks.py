@@ -100,8 +100,7 @@ def confirmed_set(scan: dg.ResourceParam[CurrentScan]) -> Iterator[dg.AssetCheck
 
 # Checks of every lake table, built from the data contract: one step per table.
 #
-# A step scans its table once, reports all of its checks and the row count. Not here: the rules
-# (`warehouse/tables/contract.py`), the queries (`warehouse/maintenance/table_review.py`).
+# A step scans its table once, reports all of its checks and the row count.
 
 _BARS = "▁▂▃▄▅▆▇█"
 

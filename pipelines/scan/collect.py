@@ -42,8 +42,6 @@ from warehouse.records.errors import (
 from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
 
 # The guest search of a scan: its results become candidates and a list of their own.
-#
-# Not here: terms and relevance (`rules/`), paging (`pipelines/captures/walks.py`).
 
 _UNION = TypeAdapter(dict[str, tuple[str, ...]])
 NO_TERM = "search:no_title_to_search"

@@ -1,7 +1,7 @@
 """The marts of a scan: the rows of each table, and the SQL models that rank and sum them.
 
 One function per table; `ScanRun.append` adds the job to its rows. The models are files in
-`warehouse/models/scan`. Not here: what a sort order ranks by (`rules/ranking.py`), which reads
+`warehouse/models/scan`. Not here: what a sort order ranks by (`rules/results.py`), which reads
 need, too: a stored result is ranked anew for each request, by a process without these rows as a
 table.
 """

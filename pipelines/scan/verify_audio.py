@@ -28,7 +28,7 @@ from pipelines.audio.features.sounds import (
     pack_features,
     sound_from_row,
 )
-from pipelines.audio.matching.verify import GroupVerdict
+from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.captures.recording import measured_key, sound_key
 from pipelines.platform.sources.table import SoundFile
 from pipelines.scan.collect import add_reads, run_all
@@ -51,8 +51,7 @@ from warehouse.records.videos import Music, Video
 # Cut excerpts of sounds that users may want to judge, in the background of the scan.
 #
 # A downloaded file is kept under a temporary name until its group has a verdict, a reference until
-# the end. A failure here loses an excerpt, never a scan. Not here: choosing and encoding an
-# excerpt.
+# the end. A failure here loses an excerpt, never a scan.
 
 _ABANDONED_S = 86_400.0
 # Names of sounds that are kept, being downloaded, or downloaded: those are named by their hash.

@@ -18,7 +18,7 @@ from warehouse.records.watchlists import DigestThresholds, WatchlistEntryKind
 
 # Observations of a track, an account or a hashtag, stored for comparison.
 #
-# They are made of scan results, accounts and hashtags. Not here: comparing two (`changes.py`).
+# They are made of scan results, accounts and hashtags.
 
 MOST_EARLIER = 10_000
 """Videos of earlier observations that one remembers, those that it missed last."""

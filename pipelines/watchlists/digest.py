@@ -1,7 +1,7 @@
 """The digest of one run: the changes of each entry, as a document and as two files.
 
 The document is authoritative and is also stored in the control store; the HTML file is for users,
-the JSON file for other programs. Not here: finding changes (`changes.py`), sending (`webhook.py`).
+the JSON file for other programs. Not here: finding changes (`changes.py`).
 """
 
 import asyncio

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.reports.build import ReportRequest, build_report, to_report_error
 from pipelines.reports.catalogue import find_report, parse_parameters
-from pipelines.reports.figures import headlines, plots, subjects
+from pipelines.reports.figures import headlines, plots, subjects, thresholds
 from pipelines.reports.figures.display import show_table
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.figures.report import NotebookReport, ReportFacts, show_facts
@@ -107,11 +107,11 @@ def test_another_limit_is_applied_to_kept_numbers_and_moves_the_top() -> None:
             to_work("3", "own", 100, "exact_music_id"),
         ]
     )
-    score = headlines.judge_score(pairs, pool, top=2)
+    score = thresholds.judge_score(pairs, pool, top=2)
     assert at(score, "limit", 0.65)["works_confirmed"] == 2
     looser = at(score, "limit", 0.4)
     assert (looser["works_confirmed"], looser["came"], looser["went"]) == (3, 1, 1)
-    chroma = headlines.judge_chroma(pairs, pool, top=2)
+    chroma = thresholds.judge_chroma(pairs, pool, top=2)
     assert at(chroma, "limit", 0.25)["works_confirmed"] == 1
     assert at(chroma, "limit", 0.5)["pairs_within_distances"] == 3
     assert at(chroma, "limit", 0.5)["pairs_confirmed"] == 1
@@ -125,10 +125,10 @@ def test_unknown_likes_reach_no_viral_line() -> None:
             to_work("3", "x", 90_000, None),
         ]
     )
-    viral = headlines.judge_viral(pool, top=5, usual=10_000)
+    viral = thresholds.judge_viral(pool, top=5, usual=10_000)
     assert at(viral, "viral_line", 100)["viral_count"] == 1
     assert at(viral, "viral_line", 30_000)["went"] == 1
-    assert not headlines.is_viral(to_work("1", "m", None, "exact_music_id"), 0)
+    assert not thresholds.is_viral(to_work("1", "m", None, "exact_music_id"), 0)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -141,7 +141,7 @@ def test_a_looser_chroma_limit_never_confirms_less(distances: list[float]) -> No
     )
     pool = pa.Table.from_pylist([to_work("1", "0", 1, "audio_fingerprint_match")])
     counts = [
-        row["pairs_confirmed"] for row in headlines.judge_chroma(pairs, pool, top=1).to_pylist()
+        row["pairs_confirmed"] for row in thresholds.judge_chroma(pairs, pool, top=1).to_pylist()
     ]
     assert counts == sorted(counts)
 

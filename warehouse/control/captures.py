@@ -19,7 +19,7 @@ from warehouse.control.schema import BACKLOG, CAPTURES_IN_FLIGHT, GENERATIONS, S
 # Captures in flight: of all callers that need the same page, one reads it and the others wait.
 #
 # A row says which process reads, whether others wait, and the id of the capture for them; the data
-# itself is in the lake under that id. Capturing is not here.
+# itself is in the lake under that id.
 
 RESULT_TTL_S = 30.0  # longer than the poll interval; later callers read again
 

@@ -9,10 +9,6 @@ from datetime import datetime
 
 from warehouse.records.values import Document, ReadOnlyDocument
 
-# A catalogue, its settings and its tracks as the control store keeps them. Times are UTC.
-#
-# What is due is decided in `pipelines/catalog/rules`; the scans themselves are jobs.
-
 MAX_TRACKS = 10_000
 MAX_PRIORITY = 1000
 """Priorities are whole numbers from -1000 to 1000; a higher one is scanned earlier."""

@@ -213,8 +213,7 @@ def add_security_headers(headers: MutableHeaders) -> None:
 
 # Local rate limit: a moving window in memory for each client address.
 #
-# It keeps a runaway program, or a program that guesses tokens, from blocking other clients. Not
-# here: how often the service requests the platform (`pipelines/platform/http/host_policy.py`).
+# It keeps a runaway program, or a program that guesses tokens, from blocking other clients.
 
 EXEMPT = frozenset({"/healthz"})
 MAX_ADDRESSES = 10_000

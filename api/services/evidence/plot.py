@@ -32,7 +32,7 @@ from warehouse.records.evidence import PairEvidence
 #
 # Both files show the same picture. PNG is for viewers without vector graphics; its font is
 # Pillow's default, or a CJK font of the machine where a text needs it. SVG has no script, font or
-# external address, and its colours follow the reader's light or dark setting. Not here: layout.
+# external address, and its colours follow the reader's light or dark setting.
 
 Tone = Literal["page", "panel", "ink", "soft", "frame", "met", "missed", "unknown", "mark"]
 Anchor = Literal["start", "middle", "end"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 # The time and frequency grid of all features, independent of the sample rate.
 #
 # Windows and hops are fixed in seconds, so that frame k is the same time in a 44.1 kHz and a 48
-# kHz sound. Not here: filter banks, spectra.
+# kHz sound.
 
 HOP_S = 1024 / 22_050
 """Hop between feature frames, 46.4 ms."""

@@ -101,7 +101,7 @@ def _sounds(
             yield number, sound
 
 
-# Sound files as the references of an index. Not here: which files, what is printed.
+# Sound files as the references of an index.
 
 _BATCH = 100
 _KEPT_SOUNDS = 64

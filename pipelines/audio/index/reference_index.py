@@ -306,7 +306,7 @@ def _surprise(count: int, expected: float) -> float:
 # One file of entries per batch, mapped into memory, and the keys of the references. A key names
 # what a reference was measured from. A search costs time for each batch, so a small batch is
 # merged with the next one. The compiled loops trust the entries, so they have a checksum; a
-# damaged index is built anew. Not here: measuring, the search.
+# damaged index is built anew.
 
 _KEYS = "references.json"
 _LAYOUT = "3"

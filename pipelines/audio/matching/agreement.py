@@ -21,7 +21,7 @@ from pipelines.audio.matching.kernels import (
 # Align by peaks alone: each pair of peaks of equal frequency votes for its time difference.
 #
 # Finds what the alignment by chroma and MFCC misses: a few common seconds, and music under a
-# louder voice. Not here: the verdict on such a stretch (`judging.py`).
+# louder voice.
 
 _STRETCH_FRAMES = round(0.5 / FINE_HOP_S)  # half a second of the candidate
 _RUN_STRETCHES = 3  # any two seconds contain one of 1.5 s

@@ -11,6 +11,12 @@ import numpy as np
 from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching import agreement, hypotheses, judging
+from pipelines.audio.matching.group_verdict import (
+    MOST_CANDIDATES,
+    MOST_REFERENCES,
+    GroupPair,
+    GroupVerdict,
+)
 from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
@@ -19,33 +25,7 @@ from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
     SearchedRange,
-    Verdict,
 )
-
-# Records of the verdict over a group of pairs. Imports no audio library, so any process may.
-
-MOST_REFERENCES = 3
-MOST_CANDIDATES = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPair:
-    """One compared pair of a group; the indices are positions in the given sequences."""
-
-    reference_index: int
-    candidate_index: int
-    evidence: PairEvidence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupVerdict:
-    """The verdict over all pairs: the verdict of `best`, the most credible pair."""
-
-    verdict: Verdict
-    reason: str
-    best: GroupPair | None
-    pairs: tuple[GroupPair, ...]
-
 
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""

@@ -1,7 +1,7 @@
 """Compare a chart song with a music id: its chart positions, the videos' likes, the lead.
 
-Joins rows of both sides into mart rows and documents. Not here: the rules for linking
-(`song_links.py`) and estimating (`lead.py`), reading (`warehouse`).
+Joins rows of both sides into mart rows and documents, links songs, and estimates the lead. Not
+here: reading (`warehouse`).
 """
 
 import re
@@ -22,7 +22,7 @@ from warehouse.records.values import Document, ReadOnlyDocument
 #
 # The chart and the platform share no id, so names are compared, and links extend to music ids with
 # the same recording confirmed by audio. A rule's confidence is a class, not a probability; a
-# user's statement wins. Not here: reading either side (`warehouse.queries.charts`).
+# user's statement wins.
 
 LINK_METHOD = "names-1"
 """Increase this with every change of a rule, so that rows record which rules they follow."""
@@ -199,7 +199,7 @@ def _link(song_key: str, music_id: str, reason: Reason) -> SongMatch:
 #
 # Both times are known as intervals only: an issue covers a day, likes are known when observed. The
 # bounds hold for the observed data; the estimate is their midpoint and is omitted where it would
-# not be meaningful. Not here: reading observations, linking songs (`song_links.py`).
+# not be meaningful.
 
 LEAD_METHOD = "half-of-likes-1"
 """Increase this with every change of the formula."""

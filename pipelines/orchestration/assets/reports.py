@@ -105,8 +105,6 @@ REPORTS = tuple(_asset_of(notebook) for notebook in read_catalogue())
 
 
 # The asset of the published database: all marts as one DuckDB file for other tools.
-#
-# Not here: writing and verifying the file (`warehouse/exports/published_database.py`).
 
 DATABASE = dg.AssetKey(["published", "database"])
 

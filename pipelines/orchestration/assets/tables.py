@@ -2,7 +2,7 @@
 
 Tables that no step yields are external assets, because other steps write them: they complete the
 graph from captured data to reports and carry the checks of their tables. Not here: the contract
-itself (`warehouse/tables`), the sources of columns (`lineage.py`), counts of a run (`metadata.py`).
+itself (`warehouse/tables`), counts of a run (`decorators.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -144,8 +144,7 @@ class CurrentScan:
 
 # Send heartbeats from a thread, and detect jobs whose heartbeats have stopped.
 #
-# The thread sends them however busy its process is. Not here: what the worker does about a lost
-# job (`worker/worker.py`).
+# The thread sends them however busy its process is.
 
 SILENT_CHECKS = 3
 """A job that so many checks in a row find silent is lost."""

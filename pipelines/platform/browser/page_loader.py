@@ -31,8 +31,6 @@ from warehouse.records.errors import UpstreamError
 from warehouse.records.times import observed_now
 
 # One page visit: the wanted surface, the responses that arrived, and their conversion.
-#
-# Not here: opening pages (`page_loader.py`).
 
 _HOSTS_SHOWN = 8
 

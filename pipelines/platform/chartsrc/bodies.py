@@ -1,7 +1,7 @@
 """Decode the chart's responses: strip wrapping comments, tell refusals from data.
 
 The chart answers 200 to everything, and `text/html` to most of it, so only the body shows which it
-is. The contents of the documents are parsed in `issues.py` and `songs.py`.
+is. Songs are parsed in `songs.py`, issues below.
 """
 
 import re

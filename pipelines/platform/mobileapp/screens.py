@@ -29,7 +29,7 @@ from warehouse.records.videos import Author, Music, Statistics, Track, Video, Vi
 # Screen layouts of app versions, as data: TOML files beside the platform profiles.
 #
 # Brand words of the app are in those files and nowhere else. A selector names a node of the
-# accessibility tree; `screens.py` finds it.
+# accessibility tree.
 
 _FOLDER = Path(profiles.__file__).parent
 _SUFFIX = ".app.toml"

@@ -15,9 +15,6 @@ from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters, SortBy
 from warehouse.records.videos import hot_score
 
 # Rank confirmed videos: the sort orders, on video documents.
-#
-# Not here: the hot score (`warehouse/records/videos.py`), which videos are confirmed, how many are
-# returned (`results.py`).
 
 
 def is_viral(document: VideoDocument, *, viral_threshold: int) -> bool:

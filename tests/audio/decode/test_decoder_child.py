@@ -137,7 +137,7 @@ def test_decoder_child_reports_memory_and_disk_errors_as_reasons(
 
     path = as_wav(tmp_path / "tone.wav", tone())
     monkeypatch.setattr(decoding, "decode_sound", broken)
-    monkeypatch.setattr(child, "cut_sound", broken)
+    monkeypatch.setattr(decoding, "cut_sound", broken)
     order = DecoderRequest(path=str(path), task=task, stretch=stretch)
     head, payload = child.handle_request(order, DecodeLimits())
     assert (head["reason"], payload) == (reason, b"")

@@ -21,7 +21,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
-from pipelines.audio.matching import verify
+from pipelines.audio.matching import group_verdict
 from pipelines.documents.messages import counted, reason_message
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 
@@ -63,10 +63,13 @@ def compare(
     Of each sound or video the first 60 s are used. If a file cannot be read as a sound, the command
     says why and ends with status 2. A sound that is silent or shorter than 2 s is not comparable.
     """
-    if len(reference) > verify.MOST_REFERENCES or len(candidate) > verify.MOST_CANDIDATES:
+    if (
+        len(reference) > group_verdict.MOST_REFERENCES
+        or len(candidate) > group_verdict.MOST_CANDIDATES
+    ):
         exit_with_input_error(
-            f"at most {verify.MOST_REFERENCES} references and "
-            f"{verify.MOST_CANDIDATES} candidates are compared",
+            f"at most {group_verdict.MOST_REFERENCES} references and "
+            f"{group_verdict.MOST_CANDIDATES} candidates are compared",
             hint="for many candidates write a manifest and use `sametrack audio bench`",
         )
     limits = MatchThresholds(match_threshold=match_threshold)
@@ -148,14 +151,16 @@ def bench(
     )
     if crowded := crowded_count(rows):
         print_message(
-            f"[yellow]more than {verify.MOST_REFERENCES} references in "
-            f"{counted(crowded, 'row')}:[/] the cleanest {verify.MOST_REFERENCES} of each "
+            f"[yellow]more than {group_verdict.MOST_REFERENCES} references in "
+            f"{counted(crowded, 'row')}:[/] the cleanest {group_verdict.MOST_REFERENCES} of each "
             "were compared"
         )
     print_message(f"wrote {safe(out_path)}")
 
 
-def _show(verdict: verify.GroupVerdict, references: list[Path], candidates: list[Path]) -> None:
+def _show(
+    verdict: group_verdict.GroupVerdict, references: list[Path], candidates: list[Path]
+) -> None:
     """Print every pair, then the verdict with its reason."""
     assert verdict.best is not None, "there is at least one pair"
     numbers = ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed")
@@ -198,7 +203,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _document(
-    verdict: verify.GroupVerdict,
+    verdict: group_verdict.GroupVerdict,
     limits: MatchThresholds,
     paths: list[Path],
     measured: list[SoundMeasurement],
