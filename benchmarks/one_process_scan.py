@@ -2,7 +2,7 @@
 
 `PROFILE=sandbox python -m pdb -m benchmarks.one_process_scan MUSIC_ID`, while `sametrack sandbox`
 runs. Service, worker and run are those of `sametrack up`; only the executor differs, which executes
-the run here instead of in a process of its own. docs/architecture.md has ten breakpoints.
+the run here instead of in a process of its own. docs/scan.md has ten breakpoints.
 """
 
 import sys
