@@ -11,13 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from api.responses.documents import to_document
-from api.schemas.health import (
-    DoctorReport,
-    HealthCheck,
-    PlatformReport,
-    ReadinessReport,
-    SurfaceState,
-)
+from api.schemas import health as schemas
 from pipelines.doctor import documents
 from pipelines.documents.videos import to_time
 from warehouse.control.hosts import CircuitState, RobotsDecision
@@ -44,7 +38,7 @@ class PlatformHealth:
     robots: Callable[[], Sequence[RobotsDecision]]
     is_demo: bool
 
-    def document(self) -> PlatformReport:
+    def document(self) -> schemas.PlatformReport:
         """Return the last report on every surface that was ever probed."""
         surfaces = list(self.latest().values())
         newest = max((health.observed_at for health in surfaces), default=None)
@@ -56,9 +50,9 @@ class PlatformHealth:
             "is_demo_data": self.is_demo,
         }
 
-    def states(self) -> list[SurfaceState]:
+    def states(self) -> list[schemas.SurfaceState]:
         """Return the outcome of the last probe of each surface, in short."""
-        return [to_document(SurfaceState, health) for health in self.latest().values()]
+        return [to_document(schemas.SurfaceState, health) for health in self.latest().values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +66,9 @@ class Readiness:
     probes: Mapping[str, Callable[[], str | None]]
     platform: PlatformHealth | None = None
 
-    def checks(self) -> list[HealthCheck]:
+    def checks(self) -> list[schemas.HealthCheck]:
         """Run every probe."""
-        checks: list[HealthCheck] = []
+        checks: list[schemas.HealthCheck] = []
         for name, probe in self.probes.items():
             try:
                 reason = probe()
@@ -83,17 +77,17 @@ class Readiness:
             checks.append({"name": name, "reason": reason})
         return checks
 
-    def document(self) -> ReadinessReport:
+    def document(self) -> schemas.ReadinessReport:
         """Return whether the service is ready, with the last probe outcome of each surface."""
         checks = self.checks()
-        surfaces: list[SurfaceState] = []
+        surfaces: list[schemas.SurfaceState] = []
         if self.platform is not None:
             # If the store cannot be read, its own check says so.
             with suppress(WarehouseError):
                 surfaces = self.platform.states()
         return {"ready": _is_ready(checks), "checks": checks, "surfaces": surfaces}
 
-    def report(self) -> DoctorReport:
+    def report(self) -> schemas.DoctorReport:
         """Return the readiness document with everything known about the surfaces.
 
         Raises:
@@ -106,7 +100,7 @@ class Readiness:
         return {"ready": _is_ready(checks), "checks": checks, **self.platform.document()}
 
 
-def _is_ready(checks: Sequence[HealthCheck]) -> bool:
+def _is_ready(checks: Sequence[schemas.HealthCheck]) -> bool:
     return all(check["reason"] is None for check in checks)
 
 

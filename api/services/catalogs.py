@@ -9,15 +9,7 @@ from typing import cast
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.catalogs import (
-    CatalogCancelled,
-    CatalogDocument,
-    CatalogImport,
-    CatalogList,
-    CatalogRemoved,
-    CatalogTrackDocument,
-    CatalogTracks,
-)
+from api.schemas.extensions import catalogs as schemas
 from pipelines.catalog import service
 from pipelines.catalog.rules import state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
@@ -43,7 +35,7 @@ class CatalogApi:
     control: ControlStore
     is_demo: bool
 
-    def listed(self) -> CatalogList:
+    def listed(self) -> schemas.CatalogList:
         """Return all catalogues."""
         documents = [self._document(status) for status in self.catalogs.listed()]
         return {
@@ -52,11 +44,11 @@ class CatalogApi:
             "is_demo_data": self.is_demo,
         }
 
-    def read(self, name: str) -> CatalogDocument:
+    def read(self, name: str) -> schemas.CatalogDocument:
         """Return one catalogue."""
         return self._document(self._status(name))
 
-    def tracks(self, name: str, query: CatalogTracksQuery) -> CatalogTracks:
+    def tracks(self, name: str, query: CatalogTracksQuery) -> schemas.CatalogTracks:
         """Return a page of its tracks, in the order of the imports."""
         status = self._status(name)
         settings, now = status.catalog.settings, status.read_at
@@ -71,7 +63,7 @@ class CatalogApi:
         return {
             "name": name,
             "tracks": [
-                cast("CatalogTrackDocument", service.to_track_document(status, track))
+                cast("schemas.CatalogTrackDocument", service.to_track_document(status, track))
                 for track in page
             ],
             "returned_count": len(page),
@@ -80,7 +72,7 @@ class CatalogApi:
             "is_demo_data": self.is_demo,
         }
 
-    def add(self, name: str, body: CatalogImportBody) -> CatalogImport:
+    def add(self, name: str, body: CatalogImportBody) -> schemas.CatalogImport:
         """Add tracks to a catalogue, or update them. A new catalogue is created.
 
         Raises:
@@ -91,21 +83,21 @@ class CatalogApi:
         )
         # The documents of this package are those of `sametrack catalog` with the demo mark.
         document = service.to_import_document(report) | {"is_demo_data": self.is_demo}
-        return cast("CatalogImport", document)
+        return cast("schemas.CatalogImport", document)
 
-    def remove(self, name: str) -> CatalogRemoved:
+    def remove(self, name: str) -> schemas.CatalogRemoved:
         """Remove a catalogue."""
         count = len(self._status(name).tracks)
         self.catalogs.remove(name)
         return {"name": name, "removed_count": count, "is_demo_data": self.is_demo}
 
-    def run(self, name: str) -> CatalogDocument:
+    def run(self, name: str) -> schemas.CatalogDocument:
         """Request a run: a worker scans the tracks that are due."""
         status = self._status(name)
         request_run(self.control, name)
         return self._document(status)
 
-    def cancel(self, name: str, scans: CatalogScans) -> CatalogCancelled:
+    def cancel(self, name: str, scans: CatalogScans) -> schemas.CatalogCancelled:
         """Stop the run of a catalogue and cancel its jobs."""
         self._status(name)
         count = cancel_run(name, control=self.control, scans=scans)
@@ -116,7 +108,7 @@ class CatalogApi:
             raise NotFoundError(f"There is no catalogue {name!r}")
         return self.catalogs.status(name)
 
-    def _document(self, status: service.CatalogStatus) -> CatalogDocument:
+    def _document(self, status: service.CatalogStatus) -> schemas.CatalogDocument:
         name = status.catalog.name
         running = is_run_requested(self.control, name)
         document = {
@@ -124,4 +116,4 @@ class CatalogApi:
             "is_running": running,
             "is_demo_data": self.is_demo,
         }
-        return cast("CatalogDocument", document)
+        return cast("schemas.CatalogDocument", document)

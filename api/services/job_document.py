@@ -13,16 +13,7 @@ from anyio.to_thread import run_sync
 from api.responses.documents import to_document
 from api.responses.envelope import EncodedData, encode_data
 from api.responses.errors import with_hint
-from api.schemas.result import (
-    ContinuedFrom,
-    DiscoveryResponse,
-    HotVideosResponse,
-    JobDocument,
-    JobPreview,
-    JobProgress,
-    ResultNote,
-    TrackName,
-)
+from api.schemas import result as schemas
 from pipelines.documents.result_types import Discovery, HotVideos
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
@@ -39,7 +30,7 @@ if TYPE_CHECKING:
 JOBS_PATH = "/api/v1/vidplat/app/v3/music_collection_jobs"
 POLL_AFTER_S = 1
 
-ALREADY_FINISHED: ResultNote = {
+ALREADY_FINISHED: schemas.ResultNote = {
     "type": "already_finished",
     "message": "The job had already finished; nothing was changed",
     "message_zh": "任务已结束，未做任何更改",
@@ -59,7 +50,7 @@ def waiting_headers(job: Job) -> dict[str, str]:
 
 def to_job_document(
     scan: ScanJob, *, is_demo: bool, view: ScanParameters | None = None
-) -> JobDocument:
+) -> schemas.JobDocument:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
     job, progress = scan.job, scan.job.progress
     result: HotVideos | Discovery | None
@@ -67,16 +58,16 @@ def to_job_document(
         result = scan.result  # a discovery has no views
     else:
         result = view_result(scan.result, view or to_scan_parameters(job))
-    continued_from: ContinuedFrom | None = None
+    continued_from: schemas.ContinuedFrom | None = None
     if progress.continued_from is not None:
         continued_from = {"stage": progress.continued_from, "round": progress.continued_round}
     return to_document(
-        JobDocument,
+        schemas.JobDocument,
         job,
         poll_url=poll_url(job.job_id),
         scan_job_id=scan_job_id(scan),
         progress=to_document(
-            JobProgress,
+            schemas.JobProgress,
             progress,
             attempt=job.attempt,
             attempt_count=MAX_ATTEMPTS,
@@ -103,7 +94,7 @@ def scan_job_id(scan: ScanJob) -> str:
     return scan.result.get("scan_job_id", job_id)
 
 
-def to_discovery(scan: ScanJob) -> DiscoveryResponse:
+def to_discovery(scan: ScanJob) -> schemas.DiscoveryResponse:
     """Return the `data` of endpoint 9: the result with its job."""
     result = scan.result
     assert result is not None, "only a completed job has a result"
@@ -120,7 +111,7 @@ def ranking_of(scan: ScanJob, view: ScanParameters) -> HotVideos | None:
     return view_result(scan.result, view)
 
 
-def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> HotVideosResponse:
+def to_hot_videos(scan: ScanJob, *, view: ScanParameters) -> schemas.HotVideosResponse:
     """Return the `data` of endpoint 5: the result with its job."""
     result = ranking_of(scan, view)
     assert result is not None, "only a completed job has a result"
@@ -133,7 +124,7 @@ def to_scan_parameters(job: Job) -> ScanParameters:
     return scan_parameters(job.parameters)
 
 
-def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
+def to_job_preview(scan: RunningScan, *, is_demo: bool) -> schemas.JobPreview:
     """Return what a running scan has confirmed so far, ranked with the parameters of its job."""
     job, preview = scan.job, scan.preview
     # Before the first round of a scan there is no preview.
@@ -150,7 +141,9 @@ def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
     }
 
 
-def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str, TrackName]:
+def track_names(
+    engine: "Engine | None", music_ids: Collection[str]
+) -> dict[str, schemas.TrackName]:
     """Return title and artist by music id; tracks that were never observed are left out."""
     from warehouse.queries.results import read_track_names  # noqa: PLC0415 -- loads DuckDB and Delta, 0.3 s
 
@@ -160,7 +153,7 @@ def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str
     return {row["music_id"]: {"title": row["title"], "author": row["author"]} for row in rows}
 
 
-def notes(parameters: ScanParameters) -> list[ResultNote]:
+def notes(parameters: ScanParameters) -> list[schemas.ResultNote]:
     """Return remarks on the requested parameters."""
     if parameters.candidate_limit >= LOW_CANDIDATE_LIMIT:
         return []

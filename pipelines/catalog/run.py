@@ -17,15 +17,9 @@ from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from warehouse.control import ControlStore, catalogs, jobs, leases
+from warehouse.records import jobs as job_records
 from warehouse.records.catalogs import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
-from warehouse.records.jobs import (
-    FINAL_STATUSES,
-    PRIORITY_SCHEDULED,
-    Job,
-    JobStatus,
-    Origin,
-)
 
 AT_ONCE = 4
 """Jobs under way by default: more than a worker scans, so that it never waits for the next."""
@@ -42,11 +36,11 @@ class CatalogScans(Protocol):
         text: str,
         parameters: ScanParameters,
         *,
-        origin: Origin,
+        origin: job_records.Origin,
         job_id: str | None = None,
     ) -> ScanJob: ...
 
-    def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]: ...
+    def cancel(self, job_id: str) -> tuple[job_records.JobStatus, ScanJob]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +59,7 @@ class CatalogProgress:
 
     states: Mapping[rules.TrackState, int]
     due_count: int
-    jobs: Mapping[str, Job]
+    jobs: Mapping[str, job_records.Job]
     ended: tuple[CatalogTrack, ...]
     spent: rules.DaySpending
     stop: rules.StopReason | None
@@ -85,7 +79,7 @@ class _Step:
     now: datetime
     tracks: dict[str, CatalogTrack]
     due: list[CatalogTrack]
-    jobs: dict[str, Job]
+    jobs: dict[str, job_records.Job]
     spent: rules.DaySpending
     ended: list[CatalogTrack] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
@@ -160,10 +154,10 @@ class CatalogRun:
             return None
         # Until one of the jobs ends there is no room for another, so the tracks are not read:
         # reading 10,000 tracks takes half a second.
-        running: dict[str, Job] = {}
+        running: dict[str, job_records.Job] = {}
         for key, last_job in last.jobs.items():
             job = jobs.get(self.control, last_job.job_id)
-            if job is None or job.status in FINAL_STATUSES:
+            if job is None or job.status in job_records.FINAL_STATUSES:
                 return None
             running[key] = job
         return replace(last, jobs=running, ended=(), cancelled=frozenset())
@@ -241,13 +235,13 @@ class CatalogRun:
             updated = rules.refused(track, error, now=step.now)
         else:
             # An ended job with another id is a stored result, which costs nothing.
-            costs_a_scan = job.job_id == job_id or job.status not in FINAL_STATUSES
+            costs_a_scan = job.job_id == job_id or job.status not in job_records.FINAL_STATUSES
             updated = rules.submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
             if costs_a_scan:
                 step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
             if job.status == "cancelled":
                 step.cancelled.add(key)
-            if job.status in FINAL_STATUSES:
+            if job.status in job_records.FINAL_STATUSES:
                 updated = rules.settled(updated, job, now=step.now, is_charged=costs_a_scan)
             else:
                 step.jobs[key] = job
@@ -275,7 +269,11 @@ def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
             continue
         job = jobs.get(control, track.job_id)
         # A higher priority: a user has asked for the same scan.
-        if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
+        if (
+            job is None
+            or job.status in job_records.FINAL_STATUSES
+            or job.priority > job_records.PRIORITY_SCHEDULED
+        ):
             continue
         with suppress(JobNotFoundError):  # deleted meanwhile
             scans.cancel(job.job_id)

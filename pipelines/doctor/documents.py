@@ -10,16 +10,7 @@ from pydantic import Field
 from pipelines.documents.fields import ClosedDocument, Timestamp
 from pipelines.documents.videos import to_time
 from warehouse.control.hosts import CircuitState, RobotsDecision, RobotsVerdict
-from warehouse.records.health import (
-    ENDPOINTS,
-    OUTCOME_LABELS,
-    REASON_TEXTS,
-    SURFACE_USES,
-    ProbeOutcome,
-    SurfaceHealth,
-    advice_for,
-    find_affected_endpoints,
-)
+from warehouse.records import health as health_records
 
 # Results of the health checks of this machine, and the verdict of the whole report. Pure.
 
@@ -52,7 +43,7 @@ class HealthVerdict:
 
 def summarise_health(
     findings: Sequence[CheckResult],
-    surfaces: Sequence[SurfaceHealth],
+    surfaces: Sequence[health_records.SurfaceHealth],
     *,
     is_chosen: bool,
     wants_surfaces: bool = True,
@@ -80,7 +71,7 @@ def summarise_health(
     return _judge_surfaces(surfaces)
 
 
-def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> HealthVerdict:
+def _judge_surfaces(surfaces: Sequence[health_records.SurfaceHealth]) -> HealthVerdict:
     broken = [health.surface for health in surfaces if health.is_broken]
     if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
         return HealthVerdict(EXIT_SURFACES, "the platform cannot be reached")
@@ -110,7 +101,7 @@ class SurfaceReport(ClosedDocument):
 
     surface: str
     label: Annotated[str, Field(description="name of the surface for display")]
-    outcome: ProbeOutcome
+    outcome: health_records.ProbeOutcome
     words: Annotated[str, Field(description="the outcome for display")]
     error_type: str | None
     reason: Annotated[
@@ -158,7 +149,7 @@ class RobotsReport(ClosedDocument):
 
 
 def to_surface_documents(
-    surfaces: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
+    surfaces: Iterable[health_records.SurfaceHealth], *, last_worked: Mapping[str, datetime]
 ) -> list[SurfaceReport]:
     """Return one document per surface: outcome, affected endpoints, advice.
 
@@ -167,14 +158,14 @@ def to_surface_documents(
         last_worked: When each surface last worked before, by its name.
     """
     surfaces = list(surfaces)
-    affected_by_surface = find_affected_endpoints(surfaces)
+    affected_by_surface = health_records.find_affected_endpoints(surfaces)
     documents: list[SurfaceReport] = []
     for health in surfaces:
-        use = SURFACE_USES[health.surface]
+        use = health_records.SURFACE_USES[health.surface]
         affected = affected_by_surface.get(health.surface, ())
         # The probe itself is the latest success, if it is one.
         worked_at = health.observed_at if health.outcome == "works" else None
-        reason_words = REASON_TEXTS.get(health.reason or "", health.reason)
+        reason_words = health_records.REASON_TEXTS.get(health.reason or "", health.reason)
         if health.rests_until is not None:
             reason_words = f"{reason_words}; until {health.rests_until:%Y-%m-%d %H:%M:%S} UTC"
         documents.append(
@@ -182,7 +173,7 @@ def to_surface_documents(
                 "surface": health.surface,
                 "label": use.label,
                 "outcome": health.outcome,
-                "words": OUTCOME_LABELS[health.outcome],
+                "words": health_records.OUTCOME_LABELS[health.outcome],
                 "error_type": health.error_type,
                 "reason": health.reason,
                 "reason_words": reason_words,
@@ -198,7 +189,7 @@ def to_surface_documents(
                 "suffering": _endpoints(affected),
                 # Without an affected endpoint, another surface stands in for this one.
                 "read_instead": use.other if health.is_broken and not affected else None,
-                "advice": advice_for(health),
+                "advice": health_records.advice_for(health),
             }
         )
     return documents
@@ -206,7 +197,11 @@ def to_surface_documents(
 
 def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:
     return [
-        {"number": number, "name": ENDPOINTS[number].name, "short": ENDPOINTS[number].short}
+        {
+            "number": number,
+            "name": health_records.ENDPOINTS[number].name,
+            "short": health_records.ENDPOINTS[number].short,
+        }
         for number in numbers
     ]
 

@@ -14,16 +14,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
+from pipelines.doctor import checks as doctor_checks
 from pipelines.doctor import documents
-from pipelines.doctor.checks import (
-    check_control,
-    check_disk,
-    check_home,
-    check_python,
-    check_sandbox,
-    check_warehouse,
-    check_workers,
-)
 from pipelines.doctor.documents import CheckResult, HealthVerdict, summarise_health
 from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.doctor.recording import ProbeResponse
@@ -206,21 +198,27 @@ class SystemHealthCheck:
     async def _check_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
         """Check the stores and workers of the configured world, then probe its surfaces."""
         # Without its home, no store can be opened.
-        home = await self._opened("data home", lambda: check_home(self.settings, profile.name))
+        home = await self._opened(
+            "data home", lambda: doctor_checks.check_home(self.settings, profile.name)
+        )
         if home is None:
             self._skip_all("data_home_unfit")
             return
         control, engine = await asyncio.gather(
-            self._opened("control store", lambda: check_control(self.settings, home, stack)),
-            self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
+            self._opened(
+                "control store", lambda: doctor_checks.check_control(self.settings, home, stack)
+            ),
+            self._opened(
+                "warehouse", lambda: doctor_checks.check_warehouse(self.settings, home, stack)
+            ),
         )
         if control is not None:
             live = partial(jobs.live_workers, control, self.settings.worker_lost_after_s)
-            await self._check("worker", partial(check_workers, live))
+            await self._check("worker", partial(doctor_checks.check_workers, live))
         if not self.surfaces:
             return
         if profile.may_name_loopback:
-            await self._check("sandbox", lambda: check_sandbox(profile.port))
+            await self._check("sandbox", lambda: doctor_checks.check_sandbox(profile.port))
         # Without the control store, which holds the rate limits, no surface is probed.
         if control is None or engine is None:
             self._skip_all("stores_unfit")
@@ -279,11 +277,13 @@ def check_machine(settings: Settings) -> Document:
     Raises:
         ProfileNotChosenError: No profile is chosen.
     """
-    disk = partial(check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb)
+    disk = partial(
+        doctor_checks.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb
+    )
     health_check = SystemHealthCheck(
         settings=settings,
         profile=choose_profile(settings),
-        checks=[("python", check_python), ("disk", disk)],
+        checks=[("python", doctor_checks.check_python), ("disk", disk)],
     )
     health_check.run()
     health_check.end()

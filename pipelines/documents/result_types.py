@@ -5,21 +5,8 @@ from typing import Annotated, Literal, NotRequired, final
 from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
-from warehouse.records.coverage import (
-    AuditVerdict,
-    EstimateAssumption,
-    EstimateMethod,
-    NotAudited,
-    NotEstimated,
-)
-from warehouse.records.evidence import (
-    ReferenceKind,
-    ReferenceSource,
-    RejectionLabel,
-    Segment,
-    VariantKind,
-    Verdict,
-)
+from warehouse.records import coverage as coverage_records
+from warehouse.records import evidence as evidence_records
 from warehouse.records.times import CreatedAtSource
 from warehouse.records.videos import HOT_SCORE_FORMULA, FollowerCountSource, MediaType
 
@@ -184,7 +171,7 @@ class EvidenceDocument(ClosedDocument):
 
     comparison_id: str
     reference_kind: Annotated[
-        ReferenceKind,
+        evidence_records.ReferenceKind,
         Field(description="what the candidate was compared with: a video, or a song's own audio"),
     ]
     reference_aweme_id: Annotated[Id | None, Field(description="null unless it is a video")]
@@ -194,9 +181,9 @@ class EvidenceDocument(ClosedDocument):
     candidate_aweme_id: Id
     reference_music_id: Id
     candidate_music_id: Id
-    verdict: Verdict
+    verdict: evidence_records.Verdict
     reason: str
-    segment: Segment | None
+    segment: evidence_records.Segment | None
     chroma_distance: float | None
     mfcc_distance: float | None
     overlap_s: float | None
@@ -208,7 +195,7 @@ class EvidenceDocument(ClosedDocument):
     semitones: float | None
     observation: NotRequired[
         Annotated[
-            RejectionLabel | None,
+            evidence_records.RejectionLabel | None,
             Field(description="likely nature of a rejected pair; never a confirmation"),
         ]
     ]
@@ -227,7 +214,7 @@ class EvidenceDocument(ClosedDocument):
     library_version: str
     reference_source: NotRequired[
         Annotated[
-            ReferenceSource,
+            evidence_records.ReferenceSource,
             Field(description="music_service: the reference is a song's own audio"),
         ]
     ]
@@ -255,7 +242,7 @@ class RankedVideo(LinkedVideo):
 class ShiftedVideo(VideoDocument):
     """A video with the recording changed, or a few seconds of it, as a result stores it."""
 
-    variant_kind: VariantKind
+    variant_kind: evidence_records.VariantKind
     speed: Annotated[float, Field(description="tempo relative to the track")]
     semitones: Annotated[float, Field(description="pitch shift relative to the track")]
     source_music_id: Id
@@ -392,7 +379,7 @@ class VariantCounts(ClosedDocument):
     """How many variants were found."""
 
     count: Count
-    by_kind: dict[VariantKind, Count]
+    by_kind: dict[evidence_records.VariantKind, Count]
 
 
 class StoredVariants(VariantCounts):
@@ -447,7 +434,7 @@ class CoverageEstimateDocument(ClosedDocument):
     ]
     source_count: Annotated[Count, Field(description="sources other than music lists")]
     sample_size: Annotated[Count, Field(description="confirmed videos that these sources showed")]
-    method: EstimateMethod | None
+    method: coverage_records.EstimateMethod | None
     point: Annotated[float | None, Field(ge=0, description="the estimated number")]
     interval_95: Annotated[
         list[int] | None,
@@ -456,8 +443,10 @@ class CoverageEstimateDocument(ClosedDocument):
     sample_coverage: Annotated[
         float | None, Field(ge=0, le=1, description="estimated share that known music ids hold")
     ]
-    assumption: EstimateAssumption | None
-    reason: Annotated[NotEstimated | None, Field(description="why there is no estimate")]
+    assumption: coverage_records.EstimateAssumption | None
+    reason: Annotated[
+        coverage_records.NotEstimated | None, Field(description="why there is no estimate")
+    ]
     note: Annotated[str, Field(description="the estimate as a sentence")]
 
 
@@ -473,7 +462,7 @@ class AuditedVideoDocument(ClosedDocument):
 
     aweme_id: Id
     music_id: str | None
-    verdict: AuditVerdict
+    verdict: coverage_records.AuditVerdict
     reason: str | None
     comparison_id: Annotated[str | None, Field(description="the evidence, if it was compared")]
 
@@ -494,7 +483,9 @@ class RandomAuditDocument(ClosedDocument):
     ]
     upper_bound_count: Annotated[int | None, Field(ge=0, description="at most so many carry it")]
     confidence: Annotated[float, Field(ge=0, le=1, description="how often such a limit is true")]
-    reason: Annotated[NotAudited | None, Field(description="why there is no limit")]
+    reason: Annotated[
+        coverage_records.NotAudited | None, Field(description="why there is no limit")
+    ]
     videos: list[AuditedVideoDocument]
     note: Annotated[str, Field(description="the audit as a sentence")]
 

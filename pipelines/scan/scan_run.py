@@ -29,16 +29,8 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.state import scan_state
 from pipelines.scan.state.preview import PreviewWriter, preview_document
 from warehouse.control import jobs, scan_journal
+from warehouse.records import jobs as job_records
 from warehouse.records.errors import RunCancelledError
-from warehouse.records.jobs import (
-    DISCOVERY,
-    KEYWORD_SEARCH,
-    SCAN,
-    STAGES,
-    Job,
-    WaitingFor,
-    keyword_subject,
-)
 from warehouse.records.times import observed_now, to_utc_text
 from warehouse.records.videos import Video
 
@@ -106,7 +98,7 @@ class ScanRun:
     def __init__(
         self,
         runtime: Runtime,
-        job: Job,
+        job: job_records.Job,
         *,
         music_id: str,
         begin_with: scan_state.ScanState | None = None,
@@ -120,7 +112,7 @@ class ScanRun:
         self.job = job
         self.music_id = music_id
         self.clock = clock
-        is_discovery = job.kind == DISCOVERY
+        is_discovery = job.kind == job_records.DISCOVERY
         self.discovery = discovery_parameters(job.parameters if is_discovery else {})
         self.parameters: ScanParameters = (
             self.discovery.to_scan_parameters() if is_discovery else scan_parameters(job.parameters)
@@ -162,7 +154,7 @@ class ScanRun:
             continued_round=resumed.round_number,
         )
         if resumed.stage is not None:
-            self._resumed_stage = STAGES.index(resumed.stage)
+            self._resumed_stage = job_records.STAGES.index(resumed.stage)
             log.info(
                 "scan continues",
                 stage=resumed.stage,
@@ -235,12 +227,12 @@ class ScanRun:
     @property
     def keyword(self) -> str | None:
         """The song name of a search by name; None for the scan of a track."""
-        return self.job.input if self.job.kind == KEYWORD_SEARCH else None
+        return self.job.input if self.job.kind == job_records.KEYWORD_SEARCH else None
 
     @property
     def subject(self) -> str:
         """The subject of this job's rows: the music id, or the key of the keyword."""
-        return self.music_id if self.keyword is None else keyword_subject(self.keyword)
+        return self.music_id if self.keyword is None else job_records.keyword_subject(self.keyword)
 
     @property
     def song_title(self) -> str | None:
@@ -308,7 +300,7 @@ class ScanRun:
     def enter(self, stage: str) -> None:
         """Begin a stage: check for cancellation and save the progress immediately."""
         self.check_cancelled()
-        if STAGES.index(stage) < self._resumed_stage:
+        if job_records.STAGES.index(stage) < self._resumed_stage:
             return  # an earlier run was further than that
         self.progress = self.progress.at(stage)
         self.save_progress()
@@ -342,7 +334,7 @@ class ScanRun:
             self.save_progress()
 
     @property
-    def _waiting_for(self) -> WaitingFor | None:
+    def _waiting_for(self) -> job_records.WaitingFor | None:
         """What this scan waits for: a host that asked for a pause, while any request does."""
         return "host_pause" if self._pauses else None
 
@@ -376,7 +368,7 @@ class ScanRun:
         jobs.save_progress(
             self.runtime.control, self.job.job_id, self.progress, run_number=self.job.run_number
         )
-        if self.job.kind == SCAN:
+        if self.job.kind == job_records.SCAN:
             self._preview.offer(self._build_preview)
 
     def _build_preview(self) -> ScanPreview:

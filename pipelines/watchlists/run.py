@@ -21,14 +21,8 @@ from pipelines.watchlists.digest import DigestEntry, Notify, build_digest, write
 from pipelines.watchlists.schedule import find_due_run
 from warehouse.control import ControlStore, jobs, watchlists
 from warehouse.records import errors
+from warehouse.records import watchlists as watchlist_records
 from warehouse.records.jobs import FINAL_STATUSES, Origin
-from warehouse.records.watchlists import (
-    ENDED_RUN_STATUSES,
-    EntryCheck,
-    WatchlistEntry,
-    WatchlistPlan,
-    WatchlistRun,
-)
 
 HOLD_S = 600.0
 """Lease of a run: longer than any single check, and how long a killed process blocks it."""
@@ -69,7 +63,7 @@ class WatchlistRunner:
 
     control: ControlStore
     scan_service: ScanSubmitter
-    observe: Callable[[WatchlistEntry], changes.WatchObservation]
+    observe: Callable[[watchlist_records.WatchlistEntry], changes.WatchObservation]
     gone_videos: Callable[[str], Mapping[str, str | None]]
     digests: Path
     is_demo: bool
@@ -89,24 +83,28 @@ class WatchlistRunner:
             taken += [] if run_id is None else [run_id]
         return taken
 
-    def not_begun(self) -> list[WatchlistRun]:
+    def not_begun(self) -> list[watchlist_records.WatchlistRun]:
         """Return runs that have not begun, or whose process died while beginning."""
         return [run for run in watchlists.unheld_runs(self.control) if run.status == "due"]
 
-    def ready(self) -> list[WatchlistRun]:
+    def ready(self) -> list[watchlist_records.WatchlistRun]:
         """Return runs whose jobs have all ended and that no process is concluding."""
         waiting = [run for run in watchlists.unheld_runs(self.control) if run.status == "waiting"]
         return [run for run in waiting if self._is_over(run.run_id)]
 
-    def advance(self) -> list[WatchlistRun]:
+    def advance(self) -> list[watchlist_records.WatchlistRun]:
         """Claim due runs, begin new ones, conclude ready ones; return the runs that ended."""
         self.take_due()
         for run in self.not_begun():
             self.begin(run.run_id)
         ended = [self.conclude(run.run_id) for run in self.ready()]
-        return [run for run in ended if run is not None and run.status in ENDED_RUN_STATUSES]
+        return [
+            run
+            for run in ended
+            if run is not None and run.status in watchlist_records.ENDED_RUN_STATUSES
+        ]
 
-    def begin(self, run_id: str) -> WatchlistRun | None:
+    def begin(self, run_id: str) -> watchlist_records.WatchlistRun | None:
         """Check every entry or submit its scan; return None if another process has the run.
 
         Raises:
@@ -122,7 +120,7 @@ class WatchlistRunner:
             watchlists.release_run(self.control, run_id, self._owner, status="waiting")
         return watchlists.get_run(self.control, run_id)
 
-    def conclude(self, run_id: str) -> WatchlistRun | None:
+    def conclude(self, run_id: str) -> watchlist_records.WatchlistRun | None:
         """Compare, write and send the digest; None if a job is running or another process does it.
 
         Raises:
@@ -155,7 +153,7 @@ class WatchlistRunner:
         return watchlists.get_run(self.control, run_id)
 
     @contextmanager
-    def _held(self, run_id: str) -> Iterator[WatchlistRun | None]:
+    def _held(self, run_id: str) -> Iterator[watchlist_records.WatchlistRun | None]:
         """Lease a run for the block; release it unchanged if the block fails."""
         run = watchlists.hold_run(self.control, run_id, self._owner, ttl_s=HOLD_S)
         try:
@@ -164,7 +162,9 @@ class WatchlistRunner:
             if run is not None:  # no effect if it was released or ended in the block
                 watchlists.release_run(self.control, run_id, self._owner, status=run.status)
 
-    def _begun(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
+    def _begun(
+        self, run: watchlist_records.WatchlistRun, check: watchlist_records.EntryCheck
+    ) -> watchlist_records.EntryCheck:
         watchlists.renew_run_hold(self.control, run.run_id, self._owner, ttl_s=HOLD_S)
         try:
             if check.entry.kind == "track":
@@ -178,7 +178,9 @@ class WatchlistRunner:
             return replace(check, status="failed", error=error.to_document())
         return _completed(check, observed)
 
-    def _hand_in(self, run: WatchlistRun, check: EntryCheck) -> str:
+    def _hand_in(
+        self, run: watchlist_records.WatchlistRun, check: watchlist_records.EntryCheck
+    ) -> str:
         """Submit a scan. Its job id is derived from the run, so a repeated call is idempotent."""
         job_id = str(uuid5(UUID(run.run_id), str(check.position)))
         parameters = scan_parameters_of(run.plan)
@@ -194,7 +196,9 @@ class WatchlistRunner:
         ]
         return all(job is None or job.status in FINAL_STATUSES for job in waited_for)
 
-    def _report(self, run: WatchlistRun, check: EntryCheck) -> DigestEntry:
+    def _report(
+        self, run: watchlist_records.WatchlistRun, check: watchlist_records.EntryCheck
+    ) -> DigestEntry:
         if check.status == "waiting":
             check = self._result(run, check)
             watchlists.save_check(self.control, check)
@@ -214,7 +218,9 @@ class WatchlistRunner:
             check, observed, find_changes(before, observed, thresholds=run.plan.thresholds)
         )
 
-    def _result(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
+    def _result(
+        self, run: watchlist_records.WatchlistRun, check: watchlist_records.EntryCheck
+    ) -> watchlist_records.EntryCheck:
         """Return the check of a track with the result of its job."""
         try:
             scan = self.scan_service.job(check.job_id or "")
@@ -230,13 +236,15 @@ class WatchlistRunner:
         return _completed(check, observed)
 
 
-def _completed(check: EntryCheck, observed: changes.WatchObservation) -> EntryCheck:
+def _completed(
+    check: watchlist_records.EntryCheck, observed: changes.WatchObservation
+) -> watchlist_records.EntryCheck:
     return replace(
         check, status="completed", subject=observed.subject, observation=observed.to_document()
     )
 
 
-def scan_parameters_of(plan: WatchlistPlan) -> ScanParameters:
+def scan_parameters_of(plan: watchlist_records.WatchlistPlan) -> ScanParameters:
     """Return the parameters for the scans of a watchlist.
 
     `refresh` is on by default, because a stored result would show no changes.

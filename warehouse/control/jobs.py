@@ -16,16 +16,8 @@ from warehouse.control.database import ControlStore, to_json
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, WORKERS
 from warehouse.records import jobs
+from warehouse.records import jobs as job_records
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.jobs import (
-    FINAL_STATUSES,
-    JOB_KINDS,
-    LONGEST_WAIT_S,
-    MAX_ATTEMPTS,
-    Job,
-    ProgressRecord,
-    WaitingFor,
-)
 
 _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
 
@@ -305,7 +297,9 @@ _WAIT = "wait:"
 """Prefix of the lease that keeps a queued job from being claimed; the job is its owner."""
 
 
-def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
+def claim(
+    control: ControlStore, worker_id: str, *, kinds: Sequence[str] = job_records.JOB_KINDS
+) -> job_records.Job | None:
     """Start a run of the next queued job: highest priority first, then oldest.
 
     No job is claimed twice, or before its wait for a resource is over.
@@ -336,7 +330,7 @@ def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_K
         return first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == job.job_id))
 
 
-def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
+def begin(control: ControlStore, new: NewJob, worker_id: str) -> job_records.Job:
     """Create a job that is running already, for a run that was started outside the queue.
 
     Raises:
@@ -348,7 +342,7 @@ def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
         "worker_id": worker_id,
         "started_at": now,
         "heartbeat_at": now,
-        "progress": to_json(ProgressRecord().to_document()),
+        "progress": to_json(job_records.ProgressRecord().to_document()),
         "run_number": 1,
     }
     draft = control.insert(JOBS).values(values).on_conflict_do_nothing()
@@ -366,7 +360,7 @@ def requeue(
     *,
     run_number: int,
     costs_attempt: bool,
-    waiting_for: WaitingFor = "worker",
+    waiting_for: job_records.WaitingFor = "worker",
     wait_s: float = 0.0,
 ) -> bool:
     """Put a running job back into the queue, where any worker claims it.
@@ -387,10 +381,10 @@ def requeue(
     row = sa.select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
     with control.write() as connection:
         job = first_job(connection, row.with_for_update())
-        if job is None or (costs_attempt and job.attempt >= MAX_ATTEMPTS):
+        if job is None or (costs_attempt and job.attempt >= job_records.MAX_ATTEMPTS):
             return False
         if wait_s > 0:
-            until = control.now() + min(wait_s, LONGEST_WAIT_S)
+            until = control.now() + min(wait_s, job_records.LONGEST_WAIT_S)
             wait = {"name": f"{_WAIT}{job_id}", "owner": job_id, "expires_at": until}
             connection.execute(control.upsert(LEASES, wait))
         return transition_job(
@@ -404,9 +398,11 @@ def requeue(
         )
 
 
-def set_waiting_for(control: ControlStore, job_id: str, waiting_for: WaitingFor | None) -> None:
+def set_waiting_for(
+    control: ControlStore, job_id: str, waiting_for: job_records.WaitingFor | None
+) -> None:
     """Record what a job waits for; a job that has ended stays as it is."""
-    is_open = JOBS.c.status.not_in(FINAL_STATUSES)
+    is_open = JOBS.c.status.not_in(job_records.FINAL_STATUSES)
     with control.write() as connection:
         job = first_job(connection, sa.select(JOBS).where(JOBS.c.job_id == job_id, is_open))
         if job is not None and job.progress.waiting_for != waiting_for:
@@ -421,7 +417,7 @@ def set_queue_waiting_for_disk(control: ControlStore, is_full: bool) -> None:
     query = sa.select(JOBS).where(JOBS.c.status == "queued").with_for_update()
     with control.write() as connection:
         for row in connection.execute(query).all():
-            job = Job.from_columns(row._asdict())
+            job = job_records.Job.from_columns(row._asdict())
             if (job.progress.waiting_for == "disk") == is_full:
                 continue
             document = _waiting(job, "disk" if is_full else "worker")
@@ -479,7 +475,7 @@ def live_workers(control: ControlStore, within_s: float) -> list[str]:
         return list(connection.execute(query).scalars())
 
 
-def lost(control: ControlStore, silent_s: float) -> list[Job]:
+def lost(control: ControlStore, silent_s: float) -> list[job_records.Job]:
     """Return running jobs without a heartbeat for `silent_s` seconds.
 
     A heartbeat as far in the future does not count: the clock was set back since, and the job would
@@ -500,7 +496,7 @@ def _waits(now: float) -> sa.ColumnElement[bool]:
         LEASES.c.name == sa.literal(_WAIT, sa.String) + JOBS.c.job_id,
     )
     # A wait that ends later than the longest one does not count: the clock was set back since.
-    is_waiting = (until > now) & (until <= now + LONGEST_WAIT_S)
+    is_waiting = (until > now) & (until <= now + job_records.LONGEST_WAIT_S)
     return sa.select(LEASES.c.name).where(of_job, is_waiting).exists()
 
 
@@ -512,6 +508,6 @@ def _heartbeat(job_ids: Sequence[str], now: float) -> sa.Update:
     )
 
 
-def _waiting(job: Job, waiting_for: WaitingFor | None) -> str | None:
+def _waiting(job: job_records.Job, waiting_for: job_records.WaitingFor | None) -> str | None:
     """Return the progress of a job, as stored, with what it waits for."""
     return to_json(replace(job.progress, waiting_for=waiting_for).to_document())

@@ -13,15 +13,8 @@ from api.cli import terminal
 from api.cli.interrupts import Interrupted
 from api.cli.local_job_client import has_live_worker
 from api.cli.options import LANGUAGES, JsonOption
+from api.cli.rendering import catalogs as rendering
 from api.cli.rendering.audio import audio_progress
-from api.cli.rendering.catalogs import (
-    CatalogRunDisplay,
-    print_catalogs,
-    print_import,
-    print_status,
-    to_progress_document,
-    to_status_document,
-)
 from api.cli.stores import stored_settings
 from api.params.catalogs import CatalogImportBody
 from api.params.scan import field_parameter
@@ -90,7 +83,7 @@ def import_tracks(
         terminal.print_json([to_import_document(report) for report in reports])
     else:
         for report in reports:
-            print_import(terminal.out, report)
+            rendering.print_import(terminal.out, report)
     # The other lines are imported, but a script must notice that some are not.
     if any(report.outcome.problems for report in reports):
         raise typer.Exit(terminal.EXIT_INPUT)
@@ -102,9 +95,11 @@ def list_all(*, as_json: JsonOption = False) -> None:
     with _open_catalogs(reads=True) as catalogs:
         statuses = list(catalogs.listed())
     if as_json:
-        terminal.print_json([to_status_document(status, tracks=()) for status in statuses])
+        terminal.print_json(
+            [rendering.to_status_document(status, tracks=()) for status in statuses]
+        )
     elif statuses:
-        print_catalogs(terminal.out, statuses)
+        rendering.print_catalogs(terminal.out, statuses)
     else:
         terminal.print_message(
             "no catalogues yet; [bold]sametrack catalog import NAME FILE[/] creates one"
@@ -131,9 +126,9 @@ def show_status(
     with _open_catalogs(reads=True) as catalogs:
         status = catalogs.status(name)
     if as_json:
-        terminal.print_json(to_status_document(status, tracks=states or TRACK_STATES))
+        terminal.print_json(rendering.to_status_document(status, tracks=states or TRACK_STATES))
     else:
-        print_status(terminal.out, status, tracks=states)
+        rendering.print_status(terminal.out, status, tracks=states)
 
 
 @app.command("remove")
@@ -254,7 +249,7 @@ def run(
             # Jobs that are under way continue; only the run ends.
             catalog_run.end()
     if as_json:
-        terminal.print_json(to_progress_document(name, last))
+        terminal.print_json(rendering.to_progress_document(name, last))
 
 
 @app.command("cancel")
@@ -272,7 +267,7 @@ def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
 def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
     """Continue until the run is over; an interrupted run says which scans continue without it."""
     progress: CatalogProgress | None = None
-    with CatalogRunDisplay() as display:
+    with rendering.CatalogRunDisplay() as display:
         try:
             while True:
                 progress = catalog_run.step()

@@ -9,14 +9,7 @@ from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes import dependencies
 from api.schemas import responses
-from api.schemas.extensions.catalogs import (
-    CatalogCancelled,
-    CatalogDocument,
-    CatalogImport,
-    CatalogList,
-    CatalogRemoved,
-    CatalogTracks,
-)
+from api.schemas.extensions import catalogs as schemas
 from api.server.middleware.json_body import JsonRoute
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
@@ -64,7 +57,11 @@ CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]
     f"{_ONE}/tracks",
     summary="Import tracks into a catalogue",
     responses=responses.action_responses(
-        CatalogImport, "Import", *responses.BODY_ERRORS, *responses.STORE_ERRORS, "not_found"
+        schemas.CatalogImport,
+        "Import",
+        *responses.BODY_ERRORS,
+        *responses.STORE_ERRORS,
+        "not_found",
     ),
 )
 def sametrack_catalog_import(
@@ -85,7 +82,7 @@ def sametrack_catalog_import(
 @router.get(
     PATH,
     summary="List catalogues",
-    responses=responses.action_responses(CatalogList, "Catalogues", *_LIST_ERRORS),
+    responses=responses.action_responses(schemas.CatalogList, "Catalogues", *_LIST_ERRORS),
 )
 def sametrack_catalogs(request: Request, catalogs: CatalogsDep) -> Response:
     """Return all catalogues with the states of their tracks. 曲库列表."""
@@ -95,7 +92,7 @@ def sametrack_catalogs(request: Request, catalogs: CatalogsDep) -> Response:
 @router.get(
     _ONE,
     summary="Get a catalogue",
-    responses=responses.action_responses(CatalogDocument, "Catalogue", *_ERRORS),
+    responses=responses.action_responses(schemas.CatalogDocument, "Catalogue", *_ERRORS),
 )
 def sametrack_catalog(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Return where a catalogue stands: what is due, under way, and spent today. 曲库状态."""
@@ -106,7 +103,9 @@ def sametrack_catalog(request: Request, name: CatalogName, catalogs: CatalogsDep
 @router.post(
     f"{_ONE}/runs",
     summary="Run a catalogue",
-    responses=responses.action_responses(CatalogDocument, "Catalogue whose run begins", *_ERRORS),
+    responses=responses.action_responses(
+        schemas.CatalogDocument, "Catalogue whose run begins", *_ERRORS
+    ),
 )
 def sametrack_catalog_run(request: Request, name: CatalogName, catalogs: CatalogsDep) -> Response:
     """Have workers scan what is due, until the day's budget is spent. 运行曲库."""
@@ -117,7 +116,7 @@ def sametrack_catalog_run(request: Request, name: CatalogName, catalogs: Catalog
 @router.delete(
     f"{_ONE}/runs",
     summary="Stop the run of a catalogue",
-    responses=responses.action_responses(CatalogCancelled, "Stopped run", *_ERRORS),
+    responses=responses.action_responses(schemas.CatalogCancelled, "Stopped run", *_ERRORS),
 )
 def sametrack_catalog_cancel(
     request: Request,
@@ -133,7 +132,7 @@ def sametrack_catalog_cancel(
 @router.delete(
     _ONE,
     summary="Remove a catalogue",
-    responses=responses.action_responses(CatalogRemoved, "Removed catalogue", *_ERRORS),
+    responses=responses.action_responses(schemas.CatalogRemoved, "Removed catalogue", *_ERRORS),
 )
 def sametrack_catalog_remove(
     request: Request, name: CatalogName, catalogs: CatalogsDep
@@ -146,7 +145,7 @@ def sametrack_catalog_remove(
 @router.get(
     f"{_ONE}/tracks",
     summary="Tracks of a catalogue",
-    responses=responses.read_responses(CatalogTracks, "Tracks", *_ERRORS),
+    responses=responses.read_responses(schemas.CatalogTracks, "Tracks", *_ERRORS),
 )
 def sametrack_catalog_tracks(
     request: Request,

@@ -9,14 +9,7 @@ from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQ
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import SourcesDep, built_from, check_query
 from api.schemas import responses
-from api.schemas.extensions.watchlists import (
-    WatchDigestList,
-    WatchlistDeleted,
-    WatchlistDocument,
-    WatchlistList,
-    WatchRunDetail,
-    WatchRunList,
-)
+from api.schemas.extensions import watchlists as schemas
 from api.server.middleware.json_body import JsonRoute
 from api.services.watchlists.service import PATH, WatchlistService
 
@@ -45,7 +38,7 @@ WatchlistsDep = Annotated[WatchlistService, Depends(_watchlist_service)]
     PATH,
     summary="Create a watchlist",
     responses=responses.action_responses(
-        WatchlistDocument,
+        schemas.WatchlistDocument,
         "New watchlist",
         *responses.BODY_ERRORS,
         *responses.STORE_ERRORS,
@@ -65,7 +58,7 @@ def sametrack_watchlist_create(
     _ONE,
     summary="Change a watchlist",
     responses=responses.action_responses(
-        WatchlistDocument,
+        schemas.WatchlistDocument,
         "Changed watchlist",
         *responses.BODY_ERRORS,
         *responses.STORE_ERRORS,
@@ -88,7 +81,7 @@ def sametrack_watchlist_change(
 @router.get(
     PATH,
     summary="List watchlists",
-    responses=responses.read_responses(WatchlistList, "Watchlists", *_LIST_ERRORS),
+    responses=responses.read_responses(schemas.WatchlistList, "Watchlists", *_LIST_ERRORS),
 )
 def sametrack_watchlists(request: Request, watchlists: WatchlistsDep) -> Response:
     """Return all watchlists with their last run and next due time. 监控清单列表."""
@@ -98,7 +91,7 @@ def sametrack_watchlists(request: Request, watchlists: WatchlistsDep) -> Respons
 @router.get(
     _ONE,
     summary="Get a watchlist",
-    responses=responses.read_responses(WatchlistDocument, "Watchlist", *_ERRORS),
+    responses=responses.read_responses(schemas.WatchlistDocument, "Watchlist", *_ERRORS),
 )
 def sametrack_watchlist(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -111,7 +104,7 @@ def sametrack_watchlist(
 @router.delete(
     _ONE,
     summary="Delete a watchlist",
-    responses=responses.action_responses(WatchlistDeleted, "Deleted watchlist", *_ERRORS),
+    responses=responses.action_responses(schemas.WatchlistDeleted, "Deleted watchlist", *_ERRORS),
 )
 def sametrack_watchlist_delete(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -124,7 +117,7 @@ def sametrack_watchlist_delete(
 @router.post(
     f"{_ONE}/runs",
     summary="Run a watchlist now",
-    responses=responses.action_responses(WatchRunDetail, "Started or joined run", *_ERRORS),
+    responses=responses.action_responses(schemas.WatchRunDetail, "Started or joined run", *_ERRORS),
 )
 def sametrack_watchlist_run(
     request: Request, name: WatchlistName, watchlists: WatchlistsDep
@@ -140,7 +133,7 @@ def sametrack_watchlist_run(
 @router.get(
     f"{_ONE}/runs/{{run_id}}",
     summary="Run of a watchlist",
-    responses=responses.read_responses(WatchRunDetail, "Run", *_ERRORS),
+    responses=responses.read_responses(schemas.WatchRunDetail, "Run", *_ERRORS),
 )
 def sametrack_watchlist_run_of(
     request: Request, name: WatchlistName, run_id: RunId, watchlists: WatchlistsDep
@@ -153,7 +146,7 @@ def sametrack_watchlist_run_of(
 @router.get(
     f"{_ONE}/runs",
     summary="Runs of a watchlist",
-    responses=responses.read_responses(WatchRunList, "Newest runs", *_ERRORS),
+    responses=responses.read_responses(schemas.WatchRunList, "Newest runs", *_ERRORS),
 )
 def sametrack_watchlist_runs(
     request: Request,
@@ -169,7 +162,7 @@ def sametrack_watchlist_runs(
 @router.get(
     f"{_ONE}/digests",
     summary="Digests of a watchlist",
-    responses=responses.read_responses(WatchDigestList, "Newest digests", *_ERRORS),
+    responses=responses.read_responses(schemas.WatchDigestList, "Newest digests", *_ERRORS),
 )
 def sametrack_watchlist_digests(
     request: Request,

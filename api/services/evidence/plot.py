@@ -18,13 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from pipelines.audio.explanation import (
-    ChromaStrip,
-    ComparedWindow,
-    EvidenceMeasure,
-    Explanation,
-    SimilarityMap,
-)
+from pipelines.audio import explanation as explaining
 from pipelines.documents.messages import Message, observation_message, reason_message
 from warehouse.records.evidence import PairEvidence
 
@@ -356,13 +350,13 @@ class PlotTexts:
             parts.append(self.of("semitones", steps=evidence.semitones))
         return ("，" if self._is_chinese else ", ").join(parts)
 
-    def limit(self, measure: EvidenceMeasure) -> str:
+    def limit(self, measure: explaining.EvidenceMeasure) -> str:
         """Return the limit of a measure in words."""
         if measure.limit is None:
             return self.of("no_limit")
         return self.of("at_most" if measure.lower_is_better else "at_least", limit=measure.limit)
 
-    def measure(self, measure: EvidenceMeasure) -> str:
+    def measure(self, measure: explaining.EvidenceMeasure) -> str:
         """Return a measure with its value and its limit, for readers who cannot see the plot."""
         value = self.of("not_measured") if measure.value is None else f"{measure.value:.3f}"
         text = f"{self.of(measure.name)} {value}"
@@ -398,7 +392,7 @@ class Axis:
 
 
 def draw_pair(
-    explanation: Explanation, names: tuple[str, str], *, language: PlotLanguage = "en"
+    explanation: explaining.Explanation, names: tuple[str, str], *, language: PlotLanguage = "en"
 ) -> Scene:
     """Lay out the plot of a pair.
 
@@ -439,7 +433,9 @@ def plot_name(text: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _draw_measures(measures: tuple[EvidenceMeasure, ...], texts: PlotTexts) -> list[SceneShape]:
+def _draw_measures(
+    measures: tuple[explaining.EvidenceMeasure, ...], texts: PlotTexts
+) -> list[SceneShape]:
     """Draw each measure as a bar from 0 with a tick at its limit, and both as text."""
     tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
     column = (WIDTH - _LEFT - _RIGHT) / len(measures)
@@ -465,7 +461,7 @@ def _draw_measures(measures: tuple[EvidenceMeasure, ...], texts: PlotTexts) -> l
     return shapes
 
 
-def _draw_strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
+def _draw_strips(explanation: explaining.Explanation, texts: PlotTexts) -> list[SceneShape]:
     """Draw the chroma of both sounds on one time axis, with the compared stretch framed."""
     first, second = explanation.reference, explanation.candidate
     axis = Axis(
@@ -506,7 +502,7 @@ def _draw_strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]
     return shapes
 
 
-def _strip(strip: ChromaStrip, axis: Axis, top: float, label: str) -> list[SceneShape]:
+def _strip(strip: explaining.ChromaStrip, axis: Axis, top: float, label: str) -> list[SceneShape]:
     start_x = axis.at(strip.start_s)
     return [
         Text(x=_LEFT, y=top - 8, text=label, tone="soft"),
@@ -522,7 +518,7 @@ def _strip(strip: ChromaStrip, axis: Axis, top: float, label: str) -> list[Scene
 
 
 def _draw_map(
-    similarity: SimilarityMap, window: ComparedWindow | None, texts: PlotTexts
+    similarity: explaining.SimilarityMap, window: explaining.ComparedWindow | None, texts: PlotTexts
 ) -> list[SceneShape]:
     """Draw the similarity map with its legend; the same recording shows as a diagonal.
 
@@ -561,14 +557,14 @@ def _draw_map(
     ]
 
 
-def map_size(similarity: SimilarityMap, longest: float) -> tuple[float, float]:
+def map_size(similarity: explaining.SimilarityMap, longest: float) -> tuple[float, float]:
     """Return width and height; one second has the same length in both directions."""
     # Equal scales, so that the same recording at the same speed is a diagonal of 45 degrees.
     scale = longest / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
 
-def marked(window: ComparedWindow, across: Axis, upwards: Axis) -> list[SceneShape]:
+def marked(window: explaining.ComparedWindow, across: Axis, upwards: Axis) -> list[SceneShape]:
     """Frame the compared window on a similarity map."""
     x1 = across.at(window.reference_start_s)
     x2 = across.at(window.reference_start_s + window.duration_s)

@@ -13,14 +13,7 @@ import orjson
 from api.params.sql import FILE_ROWS, SqlBody, SqlExportBody, StatementBody
 from api.responses.documents import to_document
 from api.responses.errors import MissingParameterError, QueryLimitError
-from api.schemas.extensions.sql import (
-    NamedQueryDocument,
-    QueryLibrary,
-    QueryParameterDocument,
-    TableColumnDocument,
-    TableDocument,
-    TableList,
-)
+from api.schemas.extensions import sql as schemas
 from api.services.exports.tables import ExportFile
 from api.services.sql.query_process import ParameterValue, Statement, StatementAnswer
 from api.services.sql.runner import StatementTicket
@@ -58,7 +51,7 @@ class SqlService:
     runner: RunsStatements
     is_demo: bool
 
-    def library(self) -> QueryLibrary:
+    def library(self) -> schemas.QueryLibrary:
         """Return all named queries."""
         queries = _query_documents()
         return {
@@ -67,7 +60,7 @@ class SqlService:
             "is_demo_data": self.is_demo,
         }
 
-    def tables(self) -> TableList:
+    def tables(self) -> schemas.TableList:
         """Return all tables with their columns."""
         tables = _table_documents()
         return {"tables": tables, "returned_count": len(tables), "is_demo_data": self.is_demo}
@@ -161,13 +154,14 @@ def _read(body: StatementBody) -> _BodyStatement:
 
 
 @cache
-def _query_documents() -> list[NamedQueryDocument]:
+def _query_documents() -> list[schemas.NamedQueryDocument]:
     return [
         to_document(
-            NamedQueryDocument,
+            schemas.NamedQueryDocument,
             query,
             parameters=[
-                to_document(QueryParameterDocument, parameter) for parameter in query.parameters
+                to_document(schemas.QueryParameterDocument, parameter)
+                for parameter in query.parameters
             ],
         )
         for query in named_queries()
@@ -175,17 +169,17 @@ def _query_documents() -> list[NamedQueryDocument]:
 
 
 @cache
-def _table_documents() -> list[TableDocument]:
-    documents: list[TableDocument] = []
+def _table_documents() -> list[schemas.TableDocument]:
+    documents: list[schemas.TableDocument] = []
     for table in map(describe_table, NAMES):
         columns = [
             to_document(
-                TableColumnDocument,
+                schemas.TableColumnDocument,
                 column,
                 type=column.type_label,
                 may_be_unknown=not column.required,
             )
             for column in table.columns
         ]
-        documents.append(to_document(TableDocument, table, columns=columns))
+        documents.append(to_document(schemas.TableDocument, table, columns=columns))
     return documents

@@ -10,16 +10,7 @@ from dataclasses import dataclass
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.watchlists import (
-    WatchDigestList,
-    WatchlistDeleted,
-    WatchlistDocument,
-    WatchlistList,
-    WatchRunDetail,
-    WatchRunDocument,
-    WatchRunEntry,
-    WatchRunList,
-)
+from api.schemas.extensions import watchlists as schemas
 from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.open_stores import open_control_of
 from pipelines.platform.providers import choose_profile
@@ -27,17 +18,10 @@ from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
 from warehouse.home import open_home
+from warehouse.records import watchlists as watchlist_records
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
-from warehouse.records.watchlists import (
-    MAX_ENTRIES,
-    Watchlist,
-    WatchlistPlan,
-    WatchlistRun,
-    check_name,
-    parse_plan,
-)
 from warehouse.records.worlds import is_demo_world
 
 PATH = "/api/v1/sametrack/watchlists"
@@ -59,7 +43,7 @@ class WatchlistService:
     find_target: Callable[[str], InputTarget | None]
     is_demo: bool
 
-    def listed(self) -> WatchlistList:
+    def listed(self) -> schemas.WatchlistList:
         """Return all watchlists, sorted by name."""
         documents = [self._document(stored) for stored in watchlists.read_all(self.store)]
         return {
@@ -68,15 +52,15 @@ class WatchlistService:
             "is_demo_data": self.is_demo,
         }
 
-    def plans(self) -> dict[str, WatchlistPlan]:
+    def plans(self) -> dict[str, watchlist_records.WatchlistPlan]:
         """Return the stored plans by name."""
         return {stored.plan.name: stored.plan for stored in watchlists.read_all(self.store)}
 
-    def read(self, name: str) -> WatchlistDocument:
+    def read(self, name: str) -> schemas.WatchlistDocument:
         """Return one watchlist."""
         return self._document(self._find(name))
 
-    def create(self, plan: WatchlistPlan) -> WatchlistDocument:
+    def create(self, plan: watchlist_records.WatchlistPlan) -> schemas.WatchlistDocument:
         """Create a watchlist. Its first run is due at the next scheduled time.
 
         Raises:
@@ -90,25 +74,29 @@ class WatchlistService:
             )
         return self.read(plan.name)
 
-    def change(self, name: str, fields: ReadOnlyDocument) -> WatchlistDocument:
+    def change(self, name: str, fields: ReadOnlyDocument) -> schemas.WatchlistDocument:
         """Replace some fields of a plan, in the form of `WatchlistPlan.to_document`.
 
         Raises:
             InputError: A field is invalid.
         """
 
-        def merge(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
+        def merge(
+            before: watchlist_records.WatchlistPlan,
+        ) -> tuple[watchlist_records.WatchlistPlan, str]:
             stored = before.to_document()
             # One threshold may change without the others.
             thresholds = {**stored["thresholds"], **fields.get("thresholds", {})}
-            plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
+            plan = watchlist_records.parse_plan(
+                {**stored, **fields, "thresholds": thresholds, "name": name}
+            )
             return plan, self.check(plan)
 
         if not watchlists.change(self.store, name, merge):
             raise self._missing(name)
         return self.read(name)
 
-    def replace(self, plan: WatchlistPlan) -> None:
+    def replace(self, plan: watchlist_records.WatchlistPlan) -> None:
         """Replace a complete plan.
 
         Raises:
@@ -117,20 +105,20 @@ class WatchlistService:
         if not watchlists.replace_plan(self.store, plan, self.check(plan)):
             raise self._missing(plan.name)
 
-    def delete(self, name: str) -> WatchlistDeleted:
+    def delete(self, name: str) -> schemas.WatchlistDeleted:
         """Delete a watchlist and its runs. Digest files are kept."""
         if not watchlists.delete_with_runs(self.store, name):
             raise self._missing(name)
         return {"name": name, "deleted": True, "is_demo_data": self.is_demo}
 
-    def run(self, name: str, *, origin: Origin) -> WatchRunDetail:
+    def run(self, name: str, *, origin: Origin) -> schemas.WatchRunDetail:
         """Request a run now, or return the run in progress."""
         run_id = watchlists.request_run(self.store, name, origin=origin)
         if run_id is None:
             raise self._missing(name)
         return self.run_of(name, run_id)
 
-    def run_of(self, name: str, run_id: str) -> WatchRunDetail:
+    def run_of(self, name: str, run_id: str) -> schemas.WatchRunDetail:
         """Return one run with its entries and, once finished, its digest.
 
         Raises:
@@ -145,36 +133,39 @@ class WatchlistService:
         return {
             **_to_run(run),
             "entries": [
-                to_document(WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input)
+                to_document(
+                    schemas.WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input
+                )
                 for check in watchlists.read_checks(self.store, run_id)
             ],
             "digest": run.digest,
             "is_demo_data": self.is_demo,
         }
 
-    def runs(self, name: str, *, limit: int) -> WatchRunList:
+    def runs(self, name: str, *, limit: int) -> schemas.WatchRunList:
         """Return the newest runs, without their entries."""
         self._find(name)
         runs = [_to_run(run) for run in watchlists.newest_runs(self.store, name, limit=limit)]
         return {"runs": runs, "returned_count": len(runs), "is_demo_data": self.is_demo}
 
-    def digests(self, name: str, *, limit: int) -> WatchDigestList:
+    def digests(self, name: str, *, limit: int) -> schemas.WatchDigestList:
         """Return the newest digests, newest first."""
         self._find(name)
         runs = watchlists.newest_runs(self.store, name, limit=limit, with_digest=True)
         digests = [run.digest for run in runs if run.digest]
         return {"digests": digests, "returned_count": len(digests), "is_demo_data": self.is_demo}
 
-    def check(self, plan: WatchlistPlan) -> str:
+    def check(self, plan: watchlist_records.WatchlistPlan) -> str:
         """Validate a plan and return its cron expression.
 
         Raises:
             InputError: The name, the schedule, the number of entries or an entry is invalid.
         """
-        check_name(plan.name)
-        if not 0 < len(plan.entries) <= MAX_ENTRIES:
+        watchlist_records.check_name(plan.name)
+        most = watchlist_records.MAX_ENTRIES
+        if not 0 < len(plan.entries) <= most:
             raise InvalidParameterError(
-                f"`entries`: {len(plan.entries)} given, a watchlist has 1 to {MAX_ENTRIES}",
+                f"`entries`: {len(plan.entries)} given, a watchlist has 1 to {most}",
                 hint="Spread them over several watchlists",
             )
         earlier: set[tuple[str, str]] = set()
@@ -187,13 +178,13 @@ class WatchlistService:
                 read_music_input(entry.input, find_target=self.find_target)
         return to_cron(plan.every)
 
-    def _document(self, stored: Watchlist) -> WatchlistDocument:
+    def _document(self, stored: watchlist_records.Watchlist) -> schemas.WatchlistDocument:
         plan = stored.plan
         # Due times until `considered_until` have their runs already, or were missed.
         next_due_at = next_time(stored.cron, stored.considered_until)
         newest = watchlists.newest_runs(self.store, plan.name, limit=1)
         return to_document(
-            WatchlistDocument,
+            schemas.WatchlistDocument,
             plan.to_document(),
             cron=stored.cron,
             next_due_at=next_due_at if plan.enabled else None,
@@ -203,7 +194,7 @@ class WatchlistService:
             is_demo_data=self.is_demo,
         )
 
-    def _find(self, name: str) -> Watchlist:
+    def _find(self, name: str) -> watchlist_records.Watchlist:
         stored = watchlists.get(self.store, name)
         if stored is None:
             raise self._missing(name)
@@ -233,10 +224,10 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
         )
 
 
-def _to_run(run: WatchlistRun) -> WatchRunDocument:
+def _to_run(run: watchlist_records.WatchlistRun) -> schemas.WatchRunDocument:
     digest = run.digest or {}
     return to_document(
-        WatchRunDocument,
+        schemas.WatchRunDocument,
         run,
         change_count=digest.get("change_count"),
         files=digest.get("files"),

@@ -19,15 +19,8 @@ from pipelines.scan.service.preparation import acquire_scan_lease, job_keys
 from pipelines.scan.state.scan_state import ScanState, find_state
 from warehouse.control import jobs
 from warehouse.control.jobs import NewJob
+from warehouse.records import jobs as job_records
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
-from warehouse.records.jobs import (
-    DISCOVERY,
-    JOB_KINDS,
-    KEYWORD_SEARCH,
-    PRIORITY_INTERACTIVE,
-    SCAN,
-    Job,
-)
 
 PARTITION_TAG = "dagster/partition"
 NEWEST_JOBS = 20
@@ -76,7 +69,7 @@ def _step_of(op: str) -> str:
 class LaunchedJob:
     """The job of a launched run, and the state that it begins with, if it has earlier steps."""
 
-    job: Job
+    job: job_records.Job
     partition: str
     selected: frozenset[str]
     state: ScanState | None
@@ -137,13 +130,15 @@ def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]
 
 
 def _kind_of(run: DagsterRun, partition: str, graphs: Mapping[str, StepGraph]) -> str:
-    if run.job_name in JOB_KINDS:
+    if run.job_name in job_records.JOB_KINDS:
         return run.job_name
     if not partition.startswith(MUSIC_PARTITION):
-        return KEYWORD_SEARCH
+        return job_records.KEYWORD_SEARCH
     # A launch of selected assets has Dagster's own job, so the assets decide the kind.
-    discovers = any(key in graphs[DISCOVERY].assets for key in run.asset_selection or ())
-    return DISCOVERY if discovers else SCAN
+    discovers = any(
+        key in graphs[job_records.DISCOVERY].assets for key in run.asset_selection or ()
+    )
+    return job_records.DISCOVERY if discovers else job_records.SCAN
 
 
 def _selected_steps(run: DagsterRun, partition: str, graph: StepGraph) -> frozenset[str]:
@@ -167,19 +162,23 @@ def _selected_steps(run: DagsterRun, partition: str, graph: StepGraph) -> frozen
     return frozenset(graph.assets[key] for key in run.asset_selection)
 
 
-def _new_job(run: DagsterRun, kind: str, partition: str, earlier: Sequence[Job]) -> NewJob:
+def _new_job(
+    run: DagsterRun, kind: str, partition: str, earlier: Sequence[job_records.Job]
+) -> NewJob:
     """Return the job to create, with the input and parameters of the newest one for the same.
 
     Raises:
         InvalidMusicInputError: No search of this name is known: the partition has only its hash.
     """
-    music_id = partition.removeprefix(MUSIC_PARTITION) if kind != KEYWORD_SEARCH else None
+    music_id = (
+        partition.removeprefix(MUSIC_PARTITION) if kind != job_records.KEYWORD_SEARCH else None
+    )
     if not earlier and music_id is None:
         raise InvalidMusicInputError(
             f"The name behind {partition} is not known any more",
             hint="Search for the name again through the API, the console or the command line",
         )
-    defaults = DiscoveryParameters() if kind == DISCOVERY else scan_parameters({})
+    defaults = DiscoveryParameters() if kind == job_records.DISCOVERY else scan_parameters({})
     return NewJob(
         kind=kind,
         input=music_id or earlier[0].input,
@@ -189,6 +188,6 @@ def _new_job(run: DagsterRun, kind: str, partition: str, earlier: Sequence[Job])
         fingerprint=f"launchpad:{run.run_id}",  # nobody joins it: it may end before its result
         scan_key=None,
         origin="launchpad",
-        priority=PRIORITY_INTERACTIVE,
+        priority=job_records.PRIORITY_INTERACTIVE,
         job_id=run.run_id,
     )

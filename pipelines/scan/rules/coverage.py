@@ -9,14 +9,7 @@ from math import ceil, comb, exp, floor, log, sqrt
 
 from pipelines.documents.result_types import UnseenEstimate
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, Sighting, is_row_of
-from warehouse.records.coverage import (
-    AuditBound,
-    CoverageEstimate,
-    EstimateMethod,
-    EstimateUnit,
-    NotEstimated,
-    RandomAudit,
-)
+from warehouse.records import coverage as coverage_records
 
 # Draw videos that a scan has not compared, and bound how many of them carry the recording.
 #
@@ -60,7 +53,7 @@ def draw_sample(aweme_ids: Iterable[str], *, seed: str, size: int) -> tuple[str,
 
 def bound_carrying(
     *, comparable: int, compared: int, carrying: int, most_missed: Fraction = MOST_MISSED
-) -> AuditBound:
+) -> coverage_records.AuditBound:
     """Return the one-sided limit of how many videos of a population carry the recording.
 
     The exact limit of the hypergeometric distribution: the largest number of carrying videos with
@@ -81,10 +74,10 @@ def bound_carrying(
             low = middle
         else:
             high = middle - 1
-    return AuditBound(count=low, share=round(low / comparable, 4))
+    return coverage_records.AuditBound(count=low, share=round(low / comparable, 4))
 
 
-def with_bound(audit: RandomAudit) -> RandomAudit:
+def with_bound(audit: coverage_records.RandomAudit) -> coverage_records.RandomAudit:
     """Return the audit with its bound.
 
     A drawn video that cannot be compared says nothing, so it does not belong to the population.
@@ -189,7 +182,7 @@ class ConfirmedSample:
 class UnseenCount:
     """How many kinds do not occur in a sample: the estimate and its 97.5 % limit."""
 
-    method: EstimateMethod
+    method: coverage_records.EstimateMethod
     point: float
     upper: float
 
@@ -245,7 +238,9 @@ def listed_only(
     }
 
 
-def audited_rest(audit: RandomAudit | None, *, listed: Collection[str]) -> AuditedRest | None:
+def audited_rest(
+    audit: coverage_records.RandomAudit | None, *, listed: Collection[str]
+) -> AuditedRest | None:
     """Return what a random audit says of the videos that were not listed under a confirmed id."""
     if audit is None or not audit.compared:
         return None
@@ -260,7 +255,7 @@ def audited_rest(audit: RandomAudit | None, *, listed: Collection[str]) -> Audit
     )
 
 
-def estimate_music_ids(sample: ConfirmedSample) -> CoverageEstimate:
+def estimate_music_ids(sample: ConfirmedSample) -> coverage_records.CoverageEstimate:
     """Return the estimated number of music ids with the recording that a guest could reach."""
     reason = _reason(sample)
     if reason is not None:
@@ -273,7 +268,7 @@ def estimate_music_ids(sample: ConfirmedSample) -> CoverageEstimate:
             unseen_kinds(sample.sources_per_id, size=sample.source_count, of_sources=True)
         )
     unseen = max(estimates, key=lambda estimate: estimate.point)
-    return CoverageEstimate(
+    return coverage_records.CoverageEstimate(
         unit="music_id",
         source_count=sample.source_count,
         sample_size=sample.size,
@@ -286,7 +281,7 @@ def estimate_music_ids(sample: ConfirmedSample) -> CoverageEstimate:
     )
 
 
-def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
+def estimate_videos(sample: ConfirmedSample) -> coverage_records.CoverageEstimate:
     """Return the estimated number of videos with the recording that a guest could reach.
 
     Good-Turing: the known ids hold the share `sample_coverage` of all videos (I. J. Good, "The
@@ -326,7 +321,7 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     coverage = sample_coverage(sample.videos_per_id) * sample.size / (sample.size + lacking)
     lowest *= sample.size / (sample.size + most_lacking)
     videos = sample.observed_videos + sample.listed_videos
-    return CoverageEstimate(
+    return coverage_records.CoverageEstimate(
         unit="video",
         source_count=sample.source_count,
         sample_size=sample.size,
@@ -340,7 +335,7 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     )
 
 
-def _reason(sample: ConfirmedSample) -> NotEstimated | None:
+def _reason(sample: ConfirmedSample) -> coverage_records.NotEstimated | None:
     """Return why nothing can be estimated from a sample, or None if it is large enough."""
     if not sample.is_compared:
         return "not_compared"
@@ -352,10 +347,12 @@ def _reason(sample: ConfirmedSample) -> NotEstimated | None:
 
 
 def _not_estimated(
-    unit: EstimateUnit, sample: ConfirmedSample, reason: NotEstimated
-) -> CoverageEstimate:
+    unit: coverage_records.EstimateUnit,
+    sample: ConfirmedSample,
+    reason: coverage_records.NotEstimated,
+) -> coverage_records.CoverageEstimate:
     observed = sample.observed_ids if unit == "music_id" else sample.observed_videos
-    return CoverageEstimate(
+    return coverage_records.CoverageEstimate(
         unit=unit,
         source_count=sample.source_count,
         sample_size=sample.size,
@@ -399,8 +396,8 @@ def unseen_kinds(counts: Iterable[int], *, size: int, of_sources: bool) -> Unsee
     else:
         variance = _variance(once, twice, share, kinds=sum(times.values()))
         upper = point * exp(Z_95 * sqrt(log(1 + variance / point**2)))
-    plain: EstimateMethod = "chao2" if of_sources else "chao1"
-    improved: EstimateMethod = "ichao2" if of_sources else "ichao1"
+    plain: coverage_records.EstimateMethod = "chao2" if of_sources else "chao1"
+    improved: coverage_records.EstimateMethod = "ichao2" if of_sources else "ichao1"
     return UnseenCount(method=improved if second_order else plain, point=point, upper=upper)
 
 

@@ -20,20 +20,9 @@ from warehouse.control import ControlStore, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
 from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
+from warehouse.records import jobs as job_records
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.jobs import (
-    DISCOVERY,
-    KEYWORD_SEARCH,
-    MAX_ATTEMPTS,
-    PRIORITY_INTERACTIVE,
-    PRIORITY_SCHEDULED,
-    SCAN,
-    Job,
-    JobStatus,
-    Origin,
-    keyword_subject,
-)
 from warehouse.records.values import is_own_id
 from warehouse.records.worlds import is_demo_world
 
@@ -47,7 +36,7 @@ type ReadResult = Callable[[str], JobResult | None]
 class ScanJob:
     """A job, with its result document once it is completed."""
 
-    job: Job
+    job: job_records.Job
     result: JobResult | None = None
 
 
@@ -55,7 +44,7 @@ class ScanJob:
 class RunningScan:
     """A job, with what its scan has confirmed so far and when that was written, while it runs."""
 
-    job: Job
+    job: job_records.Job
     preview: ScanPreview | None = None
     updated_at: datetime | None = None
 
@@ -93,7 +82,7 @@ def find_stored(
     *,
     now: datetime,
     ttl_s: int,
-) -> tuple[Job, JobResult] | None:
+) -> tuple[job_records.Job, JobResult] | None:
     """Return the newest completed job of this key whose result satisfies the request, with it.
 
     Args:
@@ -184,7 +173,7 @@ class ScanService:
         text: str,
         parameters: ScanParameters,
         *,
-        origin: Origin,
+        origin: job_records.Origin,
         job_id: str | None = None,
     ) -> ScanJob:
         """Return a stored result that satisfies the request, else a running or new job.
@@ -197,14 +186,14 @@ class ScanService:
             ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
-        return self._stored_or_job(self._track(SCAN, text), parameters, origin, job_id)
+        return self._stored_or_job(self._track(job_records.SCAN, text), parameters, origin, job_id)
 
     def has_worker(self) -> bool:
         """Return whether any worker is alive to run a job."""
         return bool(jobs.live_workers(self._control, self.world.worker_lost_after_s))
 
     def submit_keyword_search(
-        self, keyword: str, parameters: ScanParameters, *, origin: Origin
+        self, keyword: str, parameters: ScanParameters, *, origin: job_records.Origin
     ) -> ScanJob:
         """Submit a search by a song's name alone, which confirms nothing.
 
@@ -213,11 +202,15 @@ class ScanService:
             CapacityExhaustedError: The disk is too full.
         """
         self._check_provider()
-        key = keyword_subject(keyword)
-        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), request_id=key, target=key)
+        key = job_records.keyword_subject(keyword)
+        subject = ScanSubject(
+            job_records.KEYWORD_SEARCH, keyword.strip(), request_id=key, target=key
+        )
         return self._stored_or_job(subject, parameters, origin)
 
-    def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> ScanJob:
+    def discover(
+        self, text: str, parameters: DiscoveryParameters, *, origin: job_records.Origin
+    ) -> ScanJob:
         """Submit a discovery of related videos; a fresh result of an equal one is reused.
 
         Raises:
@@ -225,7 +218,7 @@ class ScanService:
             ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
-        subject = self._track(DISCOVERY, text)
+        subject = self._track(job_records.DISCOVERY, text)
         world = self.world
         key = discovery_key(subject.request_id, world.name, world.provider, ALGORITHM, parameters)
         return self._stored(key, None) or self._create_or_join(
@@ -249,7 +242,7 @@ class ScanService:
         self,
         subject: ScanSubject,
         parameters: ScanParameters,
-        origin: Origin,
+        origin: job_records.Origin,
         job_id: str | None = None,
     ) -> ScanJob:
         world, key = self.world, None
@@ -276,7 +269,7 @@ class ScanService:
         *,
         join_key: str,
         key: str | None,
-        origin: Origin,
+        origin: job_records.Origin,
         job_id: str | None = None,
     ) -> ScanJob:
         """Join the unfinished job with this `join_key`, or create one."""
@@ -291,7 +284,9 @@ class ScanService:
             fingerprint=join_key,
             scan_key=key,
             origin=origin,
-            priority=PRIORITY_SCHEDULED if origin == "schedule" else PRIORITY_INTERACTIVE,
+            priority=job_records.PRIORITY_SCHEDULED
+            if origin == "schedule"
+            else job_records.PRIORITY_INTERACTIVE,
             job_id=job_id,
         )
         return ScanJob(jobs.create_or_join(self._control, new)[0])
@@ -327,7 +322,7 @@ class ScanService:
         preview = cast("ScanPreview", unpack_document(stored.document))
         return RunningScan(job, preview, stored.updated_at)
 
-    def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
+    def cancel(self, job_id: str) -> tuple[job_records.JobStatus, ScanJob]:
         """Request cancellation; return the previous status and the job. Finished jobs are kept.
 
         Raises:
@@ -344,7 +339,7 @@ class ScanService:
             )
         return before, self.job(job_id)
 
-    def jobs(self, *, limit: int, status: JobStatus | None) -> list[ScanJob]:
+    def jobs(self, *, limit: int, status: job_records.JobStatus | None) -> list[ScanJob]:
         """Return the newest jobs that are still kept, without their results."""
         newest = jobs.newest(self._control, limit=limit, status=status, kept_at=self._clock())
         return [ScanJob(job) for job in newest]
@@ -367,7 +362,7 @@ class ScanService:
         )
         return None if stored is None else ScanJob(*stored)
 
-    def _find(self, job_id: str) -> Job:
+    def _find(self, job_id: str) -> job_records.Job:
         job = jobs.get(self._control, job_id) if is_own_id(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
             raise errors.JobNotFoundError("No job has this id, or its retention is over")
@@ -376,7 +371,7 @@ class ScanService:
         # The next worker continues the job. Reading writes nothing, so only the copy says so.
         return replace(job, progress=replace(job.progress, waiting_for="worker"))
 
-    def _is_lost(self, job: Job) -> bool:
+    def _is_lost(self, job: job_records.Job) -> bool:
         """Whether the worker of a running job has sent no heartbeat for too long."""
         silent_for = self._clock() - (job.heartbeat_at or job.created_at)
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)
@@ -390,8 +385,8 @@ WORKER_GONE = "The worker that ran this scan stopped responding"
 
 
 def outcome_of_lost_run(
-    job: Job, why: str, *, has_result: bool = False
-) -> tuple[JobStatus, dict[str, object] | None]:
+    job: job_records.Job, why: str, *, has_result: bool = False
+) -> tuple[job_records.JobStatus, dict[str, object] | None]:
     """Return status and error document of a job whose run was lost.
 
     Completed if its result is stored, cancelled if cancellation was requested, queued while there
@@ -401,15 +396,15 @@ def outcome_of_lost_run(
         return "completed", None
     if job.cancel_requested:
         return "cancelled", None
-    if job.attempt < MAX_ATTEMPTS:
+    if job.attempt < job_records.MAX_ATTEMPTS:
         return "queued", None
-    detail = f"{why}. {MAX_ATTEMPTS} attempts were made"
+    detail = f"{why}. {job_records.MAX_ATTEMPTS} attempts were made"
     return "failed", WorkerUnavailableError(detail, hint=ASK_AGAIN).to_document()
 
 
 def end_lost_run(
-    control: ControlStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
-) -> JobStatus | None:
+    control: ControlStore, job: job_records.Job, why: str, *, has_result: bool, expires_at: datetime
+) -> job_records.JobStatus | None:
     """Write what becomes of a job whose run was lost, and return its new status.
 
     Returns None, without effect, if the run was not lost: another run has the job, or it has ended.

@@ -26,19 +26,12 @@ from pipelines.scan.runtime import Runtime
 from warehouse.control import scan_journal
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.queries.results import read_checkpoints, read_marts_of_job
+from warehouse.records import videos as video_records
 from warehouse.records.coverage import RandomAudit, SourceCoverage
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, ReferenceSource
 from warehouse.records.jobs import Job
 from warehouse.records.values import Row
-from warehouse.records.videos import (
-    Account,
-    ServiceSong,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-)
 
 SONG_SURFACE = "service_track"
 
@@ -47,7 +40,7 @@ SONG_SURFACE = "service_track"
 class MeasuredVideo:
     """A video with its measured sound, or with the reason why it cannot be compared."""
 
-    video: Video
+    video: video_records.Video
     sound: SoundMeasurement
 
 
@@ -55,11 +48,11 @@ class MeasuredVideo:
 class ReferenceSound:
     """A reference of a scan: its video, and the hash under which `raw.sounds` has its features."""
 
-    video: Video
+    video: video_records.Video
     sha256: str
 
 
-def source_of(video: Video) -> ReferenceSource:
+def source_of(video: video_records.Video) -> ReferenceSource:
     """Return where the sound of a video comes from: the platform, or the music service."""
     return "music_service" if video.surface == SONG_SURFACE else "platform"
 
@@ -96,15 +89,15 @@ class ScanState:
     steps: dict[str, dict[str, int]] = field(default_factory=dict)
     checkpoint: int = 0
     written: set[str] = field(default_factory=set)
-    track: Track | None = None
-    song: ServiceSong | None = None
+    track: video_records.Track | None = None
+    song: video_records.ServiceSong | None = None
     songs_asked: set[str] = field(default_factory=set)
     sightings: list[Sighting] = field(default_factory=list)
     seen_ids: set[str] = field(default_factory=set)
     pool: dict[str, Sighting] = field(default_factory=dict)
     candidates: dict[str, Sighting] = field(default_factory=dict)
-    details: dict[str, VideoDetail] = field(default_factory=dict)
-    unavailable: dict[str, UnavailableVideo] = field(default_factory=dict)
+    details: dict[str, video_records.VideoDetail] = field(default_factory=dict)
+    unavailable: dict[str, video_records.UnavailableVideo] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -124,7 +117,7 @@ class ScanState:
     sounds_read: int = 0
     sound_refusals: Counter[str] = field(default_factory=Counter)
     audio_checked: int = 0
-    profiles: dict[str, Account] = field(default_factory=dict)
+    profiles: dict[str, video_records.Account] = field(default_factory=dict)
     profiles_end: str = "completed"
     authors_left: tuple[str, ...] = ()
     hashtags_left: tuple[str, ...] = ()
@@ -134,24 +127,24 @@ class ScanState:
     spent: CaptureCounters = field(default_factory=CaptureCounters)
     timings: dict[str, float] = field(default_factory=dict)
     audit: RandomAudit | None = None
-    audit_details: dict[str, VideoDetail] = field(default_factory=dict)
+    audit_details: dict[str, video_records.VideoDetail] = field(default_factory=dict)
 
     @property
     def is_between_rounds(self) -> bool:
         """Whether some rounds are done, and the step that they belong to is not."""
         return bool(self.rounds) and "confirmed_videos" not in self.steps
 
-    def videos(self) -> list[Video]:
+    def videos(self) -> list[video_records.Video]:
         """Return every video whose detail page was read, in the order of the pool."""
         return [detail.video for detail in self.details.values()]
 
-    def videos_of(self, music_id: str) -> list[Video]:
+    def videos_of(self, music_id: str) -> list[video_records.Video]:
         """Return the videos that use this music id, of those whose detail page was read."""
         return [
             video for video in self.videos() if video.music and video.music.music_id == music_id
         ]
 
-    def variant_videos(self) -> list[tuple[Video, Comparison]]:
+    def variant_videos(self) -> list[tuple[video_records.Video, Comparison]]:
         """Return the variants with the comparisons that show them."""
         return [(self.details[name].video, entry) for name, entry in self.variants.items()]
 
@@ -159,7 +152,7 @@ class ScanState:
         """Return the candidates whose detail page was read, or is no longer shown."""
         return {*self.details, *self.unavailable}
 
-    def detail_of(self, aweme_id: str) -> VideoDetail:
+    def detail_of(self, aweme_id: str) -> video_records.VideoDetail:
         """Return the detail page of a candidate, or of a video drawn at random."""
         return self.details.get(aweme_id) or self.audit_details[aweme_id]
 

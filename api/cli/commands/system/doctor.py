@@ -22,17 +22,7 @@ from api.cli.rendering.doctor import DoctorDisplay, print_report
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from api.settings import ApiSettings
 from pipelines.captures.recorded import BodyPseudonymiser
-from pipelines.doctor.checks import (
-    START_ADVICE,
-    check_chromium,
-    check_code_server,
-    check_disk,
-    check_extras,
-    check_port,
-    check_python,
-    check_time_zone,
-    device_checks,
-)
+from pipelines.doctor import checks as doctor_checks
 from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
@@ -93,7 +83,7 @@ def build_examination(
         profile=profile,
         checks=[
             *_machine_checks(settings, profile),
-            *device_checks(settings, may_open=probes_surfaces),
+            *doctor_checks.device_checks(settings, may_open=probes_surfaces),
         ],
         surfaces=dict.fromkeys(chosen, "waiting") if probes_surfaces else {},
     )
@@ -106,21 +96,23 @@ def _machine_checks(
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     checks: list[tuple[str, MachineCheck]] = [
-        ("python", check_python),
-        ("extras", check_extras),
+        ("python", doctor_checks.check_python),
+        ("extras", doctor_checks.check_extras),
         (
             "disk",
-            partial(check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb),
+            partial(
+                doctor_checks.check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb
+            ),
         ),
-        ("time zone", partial(check_time_zone, settings.time_zone)),
+        ("time zone", partial(doctor_checks.check_time_zone, settings.time_zone)),
         (
             "chromium",
-            partial(check_chromium, settings.chromium_path, is_needed=is_needed),
+            partial(doctor_checks.check_chromium, settings.chromium_path, is_needed=is_needed),
         ),
         (
             "api",
             partial(
-                check_port,
+                doctor_checks.check_port,
                 "api",
                 settings.api_port,
                 setting="API_PORT",
@@ -130,7 +122,9 @@ def _machine_checks(
         ),
         (
             "dagster ui",
-            partial(check_code_server, dagster_port(settings.dagster_url), token=token),
+            partial(
+                doctor_checks.check_code_server, dagster_port(settings.dagster_url), token=token
+            ),
         ),
     ]
     # Checks of what only some installations have
@@ -174,7 +168,7 @@ def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False)
             "dagster",
             "warn",
             f"opens, {counted(runs, 'run')}; daemons send no heartbeat",
-            START_ADVICE,
+            doctor_checks.START_ADVICE,
         )
     return CheckResult(
         "dagster", "ok", f"opens, {counted(runs, 'run')}; {counted(len(statuses), 'daemon')} alive"

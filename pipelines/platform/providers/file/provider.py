@@ -14,20 +14,8 @@ from pipelines.platform.providers.file import records
 from pipelines.platform.providers.provider import LocalProvider, ProviderDependencies
 from pipelines.platform.sources.table import Reading, SoundFile, SourceRequest
 from warehouse.records import errors
+from warehouse.records import videos as video_records
 from warehouse.records.search import SearchPage
-from warehouse.records.videos import (
-    Account,
-    Author,
-    Hashtag,
-    HashtagInfo,
-    Music,
-    Statistics,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-)
 
 _SUPPORTED_HINT = "files provide accounts, videos, and videos by account, music id or hashtag"
 
@@ -95,7 +83,7 @@ class FileProvider(LocalProvider):
             "search": self.answer_search_page,
         }
 
-    def answer_track(self, request: SourceRequest) -> Reading[Track]:
+    def answer_track(self, request: SourceRequest) -> Reading[video_records.Track]:
         """Return one music id, as the videos that use it describe it."""
         music_id = request.entity_id
         # A file has no tracks; each video that uses one describes it.
@@ -104,7 +92,7 @@ class FileProvider(LocalProvider):
             raise errors.InvalidMusicInputError(
                 f"no video in VIDEOS_FILE uses the music id {music_id}", hint=records.GUIDE
             )
-        track = Track(
+        track = video_records.Track(
             music_id=music_id,
             surface="music_info",
             observed_at=datetime.now(UTC),
@@ -115,17 +103,17 @@ class FileProvider(LocalProvider):
         )
         return self.reading("music_info", music_id, track)
 
-    def answer_music_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_music_page(self, request: SourceRequest) -> Reading[video_records.VideoPage]:
         """Return one page of the videos that use a music id."""
         return self._page("music_list", request, lambda video: _uses(video, request.entity_id))
 
-    def answer_author_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_author_page(self, request: SourceRequest) -> Reading[video_records.VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
         return self._page(
             "user_posts", request, lambda video: video.author.sec_uid == request.entity_id
         )
 
-    def answer_account(self, request: SourceRequest) -> Reading[Account]:
+    def answer_account(self, request: SourceRequest) -> Reading[video_records.Account]:
         """Return one account of `USERS_FILE`."""
         user = self._users.get(request.entity_id)
         if user is None:
@@ -134,7 +122,7 @@ class FileProvider(LocalProvider):
             )
         return self.reading("user_info", request.entity_id, _account(user, "user_info"))
 
-    def answer_account_by_handle(self, request: SourceRequest) -> Reading[Account]:
+    def answer_account_by_handle(self, request: SourceRequest) -> Reading[video_records.Account]:
         """Return the account with a handle, in whichever case it is written."""
         handle = request.entity_id.removeprefix("@").casefold()
         for user in self._users.values():
@@ -145,32 +133,34 @@ class FileProvider(LocalProvider):
             "USERS_FILE contains no account with this handle", hint=records.GUIDE
         )
 
-    def answer_detail(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
+    def answer_detail(
+        self, request: SourceRequest
+    ) -> Reading[video_records.VideoDetail | video_records.UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
         aweme_id = request.entity_id
         video = self._videos.get(aweme_id)
-        detail: VideoDetail | UnavailableVideo
+        detail: video_records.VideoDetail | video_records.UnavailableVideo
         if video is None:
-            detail = UnavailableVideo(
+            detail = video_records.UnavailableVideo(
                 aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file"
             )
         else:
-            detail = VideoDetail(video=self._video(video, "video_page"))
+            detail = video_records.VideoDetail(video=self._video(video, "video_page"))
         return self.reading("video_page", aweme_id, detail)
 
-    def answer_hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
+    def answer_hashtag(self, request: SourceRequest) -> Reading[video_records.HashtagInfo]:
         """Return one hashtag, as its videos name it; its counts are not in the files."""
         ch_id = request.entity_id
         tags = (tag for video in self._videos.values() for tag in video.hashtags or ())
         tag = next((tag for tag in tags if tag.ch_id == ch_id), None)
         if tag is None:
             raise errors.UnresolvedIdError(f"no video in VIDEOS_FILE carries the hashtag {ch_id}")
-        info = HashtagInfo(
+        info = video_records.HashtagInfo(
             ch_id=ch_id, surface="hashtag_info", observed_at=datetime.now(UTC), name=tag.name
         )
         return self.reading("hashtag_info", ch_id, info)
 
-    def answer_hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_hashtag_page(self, request: SourceRequest) -> Reading[video_records.VideoPage]:
         """Return one page of the videos with a hashtag."""
 
         def has_hashtag(video: records.VideoRecord) -> bool:
@@ -182,7 +172,7 @@ class FileProvider(LocalProvider):
         """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {request.entity_id!r} from {request.place.cursor}")
 
-    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[video_records.VideoPage]:
         """Refuse: the files name no trends.
 
         Raises:
@@ -194,7 +184,7 @@ class FileProvider(LocalProvider):
         """Raise: only the platform resolves short links."""
         raise _not_in_files(f"the short link {url}")
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, detail: video_records.VideoDetail, into: Path) -> SoundFile:
         """Raise: the files contain no sound. A video is not comparable then, but not rejected."""
         raise errors.AudioUnavailableError(
             f"the video {detail.video.aweme_id} has no sound for {into.name}: files contain none",
@@ -204,21 +194,21 @@ class FileProvider(LocalProvider):
 
     def _page(
         self, surface: str, request: SourceRequest, is_of: Callable[[records.VideoRecord], bool]
-    ) -> Reading[VideoPage]:
+    ) -> Reading[video_records.VideoPage]:
         # The cursor is a position in the list, so a page ends where the next one begins.
         listed = [video for video in self._videos.values() if is_of(video)]
         end = self.end_of_page(request.cursor, len(listed))
-        page = VideoPage(
+        page = video_records.VideoPage(
             videos=tuple(self._video(video, surface) for video in listed[request.cursor : end]),
             cursor=end,
             has_more=end < len(listed),
         )
         return self.reading(surface, request.entity_id, page)
 
-    def _video(self, video: records.VideoRecord, surface: str) -> Video:
+    def _video(self, video: records.VideoRecord, surface: str) -> video_records.Video:
         music, hashtags = None, None
         if video.music is not None:
-            music = Music(
+            music = video_records.Music(
                 music_id=video.music.id_str,
                 title=video.music.title,
                 author=video.music.author,
@@ -226,8 +216,10 @@ class FileProvider(LocalProvider):
                 is_original_sound=video.music.is_original_sound,
             )
         if video.hashtags is not None:
-            hashtags = tuple(Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags)
-        return Video(
+            hashtags = tuple(
+                video_records.Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags
+            )
+        return video_records.Video(
             aweme_id=video.aweme_id,
             surface=surface,
             observed_at=datetime.now(UTC),
@@ -236,7 +228,7 @@ class FileProvider(LocalProvider):
             share_url=video.share_url or self._profile.video_link(video.aweme_id),
             media_type=video.media_type,
             is_top=video.is_top,
-            author=Author(**video.author.model_dump()),
+            author=video_records.Author(**video.author.model_dump()),
             music=music,
             duration_ms=video.duration_ms,
             width=video.width,
@@ -244,7 +236,7 @@ class FileProvider(LocalProvider):
             cover_url=video.cover_url,
             images_count=video.images_count,
             hashtags=hashtags,
-            statistics=Statistics(**video.statistics.model_dump()),
+            statistics=video_records.Statistics(**video.statistics.model_dump()),
             local_source="file",
         )
 
@@ -259,8 +251,8 @@ def _not_in_files(what: str) -> errors.ProviderUnsupportedError:
     )
 
 
-def _account(user: records.UserRecord, surface: str) -> Account:
-    return Account(
+def _account(user: records.UserRecord, surface: str) -> video_records.Account:
+    return video_records.Account(
         surface=surface,
         observed_at=datetime.now(UTC),
         follower_count_source=None if user.follower_count is None else "follower_count",
