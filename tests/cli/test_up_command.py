@@ -67,7 +67,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Group:
     found = Group()
     Supervisor.ran = []
     monkeypatch.setattr(child_processes, "ChildProcessGroup", lambda: found)
-    monkeypatch.setattr(command, "Supervisor", Supervisor)
+    monkeypatch.setattr(child_processes, "Supervisor", Supervisor)
     return found
 
 

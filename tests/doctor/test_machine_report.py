@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.doctor import checks, health_check
+from pipelines.doctor import checks
 from pipelines.doctor.checks import check_warehouse
 from pipelines.doctor.health_check import check_machine
 from pipelines.settings import Settings
@@ -30,8 +30,8 @@ def settings(tmp_path: Path) -> Settings:
 def _stores_that_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores that are fine, and whose workers nobody asks for."""
 
-    monkeypatch.setattr(health_check, "check_control", lambda *_: ("opens", None))
-    monkeypatch.setattr(health_check, "check_warehouse", lambda *_: ("opens", None))
+    monkeypatch.setattr(checks, "check_control", lambda *_: ("opens", None))
+    monkeypatch.setattr(checks, "check_warehouse", lambda *_: ("opens", None))
 
 
 def test_the_report_is_on_the_machine_and_its_stores_alone(settings: Settings) -> None:
@@ -51,7 +51,7 @@ def test_a_store_that_cannot_be_closed_fails_the_job(
         stack.callback(close)
         return "opens", None
 
-    monkeypatch.setattr(health_check, "check_control", opened)
+    monkeypatch.setattr(checks, "check_control", opened)
     with pytest.raises(WarehouseUnavailableError, match="the control store is away"):
         check_machine(settings)
 

@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from api.services.sql import query_process
 from api.services.sql.query_process import (
     Statement,
     StatementAnswer,
@@ -21,6 +20,7 @@ from api.services.sql.query_process import (
     answer_statement,
 )
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports import table_files
 from warehouse.lake.store import open_lake
 
 FAR = "170141183460469231731687303715884105727"
@@ -187,7 +187,7 @@ def test_sql_value_that_cannot_be_encoded_makes_the_statement_invalid(
     def fail(*_: object, **__: object) -> bytes:
         raise TypeError("not serializable")
 
-    monkeypatch.setattr(query_process, "json_value", fail)
+    monkeypatch.setattr(table_files, "json_value", fail)
     found = answered(engine, "select 1 as x")
     assert isinstance(found, StatementFault)
     assert (found.failure, found.detail) == (

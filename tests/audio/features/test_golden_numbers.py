@@ -200,7 +200,7 @@ def _mel_from(bottom_hz: float) -> Callable[[pytest.MonkeyPatch], None]:
         monkeypatch.setattr(sound_features, "MEL_BOTTOM_HZ", bottom_hz)
         other = sound_features.build_filter_banks(geometry(RATE))
         monkeypatch.setattr(
-            measurement, "filter_banks", lambda _: FilterBanks(bank.chroma, other.mel)
+            sound_features, "filter_banks", lambda _: FilterBanks(bank.chroma, other.mel)
         )
 
     return change
@@ -212,7 +212,7 @@ def _tuned_by(cents: float) -> Callable[[pytest.MonkeyPatch], None]:
         rate: Any = grid.rate * 2 ** (cents / 1200)
         chroma = sound_features.chroma_bank(rate, grid.long_size)[:, : grid.long_bins]
         other = FilterBanks(chroma.astype(np.float32), bank.mel)
-        monkeypatch.setattr(measurement, "filter_banks", lambda _: other)
+        monkeypatch.setattr(sound_features, "filter_banks", lambda _: other)
 
     return change
 
@@ -230,10 +230,10 @@ def _set(module: object, name: str, value: object) -> Callable[[pytest.MonkeyPat
     ("change", "seen_by"),
     [
         pytest.param(
-            _set(measurement, "HOP_S", 1.0001 * HOP_S), "chroma_distance", id="hop +0.01 %"
+            _set(sound_features, "HOP_S", 1.0001 * HOP_S), "chroma_distance", id="hop +0.01 %"
         ),
         pytest.param(
-            _set(measurement, "FINE_HOP_S", 1.0001 * FINE_HOP_S),
+            _set(sound_features, "FINE_HOP_S", 1.0001 * FINE_HOP_S),
             "mfcc_distance",
             id="fine hop +0.01 %",
         ),
