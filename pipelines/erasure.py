@@ -17,8 +17,7 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import leases
-from warehouse.home import Home
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import Home, translate_errors
 from warehouse.maintenance import erasure
 from warehouse.records.errors import CapacityExhaustedError
 

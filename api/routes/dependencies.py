@@ -16,9 +16,9 @@ from api.responses.envelope import request_info
 from api.responses.errors import NotFoundError, UnknownParameterError
 from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.health import Readiness
+from api.server.json_body import quote_value
 from api.server.metrics import Metrics
-from api.server.middleware.json_body import quote_value
-from api.services.entity_changes import EntityChanges
+from api.server.response_cache import EntityChanges
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_document import JobResponses

@@ -22,7 +22,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 from pydantic import TypeAdapter
 
-from pipelines.captures import erased_accounts
+from pipelines.captures import sharing
 from pipelines.captures.capture import (
     Capture,
     CaptureRequest,
@@ -45,8 +45,7 @@ from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.committed_rows import read_committed_ids
-from warehouse.queries.videos import read_marks
+from warehouse.queries.videos import read_committed_ids, read_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
@@ -265,7 +264,7 @@ class CaptureSession:
         self._engine = options["engine"]
         self._control = options["control"]
         self._journal = options.get("journal")
-        self._marks = erased_accounts.ErasureMarksCache(self._engine, clock=clock)
+        self._marks = sharing.ErasureMarksCache(self._engine, clock=clock)
         self._watcher = CancellationWatcher(options.get("cancelled", lambda: False))
         self._recorder = CaptureRecorder(source.name, options, clock=clock)
         self._sharing = CaptureSharing(
@@ -299,7 +298,7 @@ class CaptureSession:
         self, request: CaptureRequest, ask: Callable[[], Call[Reading[T]]]
     ) -> Capture[T]:
         """Read from the source, or from another process that is reading the same."""
-        erased: Any = erased_accounts.refuse_erased(request, await self._marks.marks())
+        erased: Any = sharing.refuse_erased(request, await self._marks.marks())
         if erased is not None:
             return Capture(
                 request=request,
@@ -354,7 +353,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             target = await self._run(call, request, call_trace)
         if (await self._marks.marks()).hold(target.id, target.account):
-            raise erased_accounts.erased_account_error()
+            raise sharing.erased_account_error()
         last = call_trace.last
         self._recorder.note(
             Capture(
@@ -447,7 +446,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             reading = await self._run(call, request, call_trace, key=key, lease=lease)
         # The account may have been erased while the call was under way.
-        value = erased_accounts.without_erased(reading.value, await self._marks.marks())
+        value = sharing.without_erased(reading.value, await self._marks.marks())
         has_erased = value is not reading.value
         if has_erased:  # the body contains erased data, so it is not stored
             reading = replace(reading, value=value, payload=b"")

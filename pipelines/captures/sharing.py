@@ -1,14 +1,16 @@
-"""Shares concurrent captures between processes: one reads the source, others wait for its result.
+"""What processes share about captures: erased accounts, reads under way, and recent observations.
 
-Here: acquiring, renewing and releasing the lease, waiting, and restoring the record, or the
-refusal, from the rows of the other process's capture. Reading is in `recording.py`.
+Erased accounts are not requested, and are removed from records. Of several processes that need the
+same, one reads the source and the others wait for its result. Reading is in `recording.py`.
 """
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import is_
 from typing import Any
 from uuid import uuid4
 
@@ -22,12 +24,120 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
 from warehouse.queries.results import read_latest_videos
+from warehouse.queries.videos import read_marks
 from warehouse.records import errors
 from warehouse.records.charts import ChartPage
-from warehouse.records.errors import SametrackError
+from warehouse.records.erasure import ERASED_REASON, ErasureMarks
+from warehouse.records.errors import SametrackError, UnresolvedIdError
+from warehouse.records.search import SearchPage
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
+
+# Keeps erased accounts out of captures: they are not requested, and are removed from records.
+#
+# Here: requests, records, and the erasure marks as this process last read them. Not here: erasing.
+
+RELOAD_INTERVAL_S = 1.0
+_HINT = "an erased account stays erased; its data is not collected again"
+
+
+class ErasureMarksCache:
+    """The erasure marks of the world, reloaded at most every `RELOAD_INTERVAL_S` seconds."""
+
+    def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._marks = ErasureMarks()
+        self._read_at = float("-inf")
+
+    async def marks(self) -> ErasureMarks:
+        """Return the current marks."""
+        if self._clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
+            self._read_at = self._clock.monotonic()
+            self._marks = await asyncio.to_thread(read_marks, self._engine)
+        return self._marks
+
+
+def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
+    """Return the result for a request about erased data; None if the source is to be read.
+
+    Raises:
+        UnresolvedIdError: The request is about an erased account.
+    """
+    if not marks.hold(request.entity_id):
+        return None
+    if request.kind == "work":
+        return UnavailableVideo(aweme_id=request.entity_id, reason=ERASED_REASON)
+    raise erased_account_error()
+
+
+def erased_account_error() -> UnresolvedIdError:
+    """Return the error for a request about an erased account."""
+    return UnresolvedIdError("this account was erased from this warehouse", hint=_HINT)
+
+
+def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
+    """Return a record without data of erased accounts; the same object if it has none.
+
+    Raises:
+        UnresolvedIdError: The record is an erased account itself.
+    """
+    if not marks:
+        return value
+    remaining: CapturedValue = value
+    match value:
+        case VideoPage():
+            kept, foreign = _kept(value.videos, marks), _kept(value.foreign, marks)
+            is_same = kept is value.videos and foreign is value.foreign
+            remaining = value if is_same else replace(value, videos=kept, foreign=foreign)
+        case SearchPage():
+            kept = _kept(value.videos, marks)
+            remaining = value if kept is value.videos else replace(value, videos=kept)
+        case VideoDetail() if _is_erased(value.video, marks):
+            remaining = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
+        case VideoDetail():
+            video = _without_name(value.video, marks)
+            remaining = value if video is value.video else replace(value, video=video)
+        case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
+            title = None if _names_uploader(value) else value.title
+            source = None if marks.hold(value.source_aweme_id) else value.source_aweme_id
+            remaining = replace(
+                value, source_aweme_id=source, owner_nickname=None, author=None, title=title
+            )
+        case Account() if marks.hold(value.sec_uid, value.uid):
+            raise erased_account_error()
+        case _:
+            pass
+    return remaining  # type: ignore[return-value]  # an unavailable video replaces the video
+
+
+def _kept(videos: tuple[Video, ...], marks: ErasureMarks) -> tuple[Video, ...]:
+    """Return the videos without data of erased accounts; the same tuple if there is none."""
+    kept = tuple(_without_name(video, marks) for video in videos if not _is_erased(video, marks))
+    is_same = len(kept) == len(videos) and all(map(is_, kept, videos))
+    return videos if is_same else kept
+
+
+def _is_erased(video: Video, marks: ErasureMarks) -> bool:
+    if marks.hold(video.aweme_id):
+        return True
+    return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)
+
+
+def _without_name(video: Video, marks: ErasureMarks) -> Video:
+    """Return a video without the names of its sound if they are those of an erased account."""
+    music = video.music
+    if music is None or not marks.hold_title(music.title):
+        return video
+    return replace(video, music=replace(music, title=None, author=None))
+
+
+def _names_uploader(track: Track) -> bool:
+    """Return True if the title names an account: as it is called today, or was once."""
+    title, names = track.title or "", (track.author, track.owner_nickname)
+    return title.startswith("@") or any(f"@{name}" in title for name in names if name)
+
 
 CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
 LEASE_POLL_S = 0.05

@@ -19,7 +19,7 @@ from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.records.evidence import is_confirmed_unshifted
 from warehouse.tables import TABLES, Table
-from warehouse.tables.contract import MEANINGS, rule_names
+from warehouse.tables.column import MEANINGS, rule_names
 
 # Blocking checks of the confirmed videos before they are ranked; a failed one stops the run.
 #
@@ -101,7 +101,7 @@ def confirmed_set(scan: dg.ResourceParam[CurrentScan]) -> Iterator[dg.AssetCheck
 # Checks of every lake table, built from the data contract: one step per table.
 #
 # A step scans its table once, reports all of its checks and the row count. Not here: the rules
-# (`warehouse/tables/contract.py`), the queries (`warehouse/maintenance/table_review.py`).
+# (`warehouse/tables/column.py`), the queries (`warehouse/maintenance/table_review.py`).
 
 _BARS = "▁▂▃▄▅▆▇█"
 

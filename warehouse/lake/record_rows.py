@@ -11,6 +11,7 @@ from functools import cache
 import orjson
 import zstandard
 
+from warehouse.home import OWN_WORLDS
 from warehouse.records import evidence
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import WarehouseUnavailableError
@@ -29,7 +30,6 @@ from warehouse.records.videos import (
     UnavailableVideo,
     Video,
 )
-from warehouse.records.worlds import OWN_WORLDS
 
 # Compression of whole documents (job results, captured bodies) into one cell: zstd.
 

@@ -23,8 +23,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
-from warehouse.home import FreeBytes, check_free_space, free_bytes
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import FreeBytes, check_free_space, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
     check_marks,
@@ -43,7 +42,7 @@ from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableEr
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
-from warehouse.tables.contract import to_arrow
+from warehouse.tables.column import to_arrow
 
 # A file in the folder of a lake that lists the opened tables with their schema versions.
 #

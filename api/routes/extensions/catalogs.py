@@ -17,7 +17,7 @@ from api.schemas.extensions.catalogs import (
     CatalogRemoved,
     CatalogTracks,
 )
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService

@@ -12,7 +12,7 @@ from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.exports import NoteDocument, NoteList
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
 from warehouse.control import notes

@@ -16,7 +16,7 @@ from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline

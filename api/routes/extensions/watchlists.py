@@ -17,7 +17,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunDetail,
     WatchRunList,
 )
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.watchlists.service import PATH, WatchlistService
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])

@@ -2,7 +2,7 @@
 
 Defines how the first screens of a music id and of a hashtag are read, when a new one is due, and
 which page is returned. Posts are in `posts.py`, the order of a union in `warehouse.queries.lists`,
-the meaning of a cursor in `pipelines.reads.cursors`.
+the meaning of a cursor in `warehouse.queries.lists`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,8 +22,15 @@ from pipelines.captures.walks import ListWalk
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
-from pipelines.reads.cursors import PagePosition, parse_cursor
-from warehouse.queries.lists import ListHistory, ListOrder, UnionPage, read_union_page, sort_members
+from warehouse.queries.lists import (
+    ListHistory,
+    ListOrder,
+    PagePosition,
+    UnionPage,
+    parse_cursor,
+    read_union_page,
+    sort_members,
+)
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music

@@ -18,8 +18,13 @@ from api.services.reads.users import fetch_profile, known_profile, refuse_unknow
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
-from pipelines.reads.cursors import PagePosition, parse_page_cursor
-from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
+from warehouse.queries.lists import (
+    CapturedPage,
+    ListOrder,
+    PagePosition,
+    parse_page_cursor,
+    read_captured_page,
+)
 from warehouse.records import errors
 from warehouse.records.videos import is_of_other_account
 

@@ -24,8 +24,8 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.home import is_demo_world
 from warehouse.queries.videos import read_last_outcome
-from warehouse.records.worlds import is_demo_world
 
 FALLBACK_PROVIDER = "mock"
 """`data_provider` of a response with demo data as a fallback."""

@@ -26,7 +26,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
-from warehouse.home import open_home
+from warehouse.home import is_demo_world, open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
@@ -38,7 +38,6 @@ from warehouse.records.watchlists import (
     check_name,
     parse_plan,
 )
-from warehouse.records.worlds import is_demo_world
 
 PATH = "/api/v1/sametrack/watchlists"
 

@@ -15,7 +15,7 @@ from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.http.link_gate import check_address
 from pipelines.platform.parsers.pages import parse_container, shows_video
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.surfaces import SurfaceReader
+from pipelines.platform.sources.planner import SurfaceReader
 from warehouse.records import errors
 
 FRESH_S = 30.0

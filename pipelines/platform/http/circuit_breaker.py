@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
 from pipelines.platform.sources.rules import ANSWERED, closes_host
@@ -44,6 +43,8 @@ may refuse one sound six times: three addresses, and three more once its video i
 _HANDLED_PER_HOST = (errors.RateLimitedError, errors.BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
 _SOUND_REFUSED = "sound_refused"  # what else is wrong with a sound concerns that sound
+DISALLOWED = "robots_disallow"
+"""Reason of a refusal of our own, by the host's robots.txt."""
 _NO_REQUEST_REASONS = frozenset({DISALLOWED, errors.SURFACE_OFF})  # no request was made
 UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 """Every `reason` of an error without a request."""

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile, load_profile
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
-from warehouse.home import find_homes
+from warehouse.home import OWN_WORLDS, find_homes
 from warehouse.records.errors import ProfileNotChosenError, ProviderUnsupportedError
-from warehouse.records.worlds import OWN_WORLDS
 
 if TYPE_CHECKING:
     from pipelines.platform.http.client import HttpLimits

@@ -30,7 +30,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
 
 if TYPE_CHECKING:
-    from pipelines.platform.surfaces import SurfaceReader
+    from pipelines.platform.sources.planner import SurfaceReader
 
 
 # Dependencies of a provider: the settings, the platform profile and the control store.

@@ -14,8 +14,7 @@ from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.surfaces import SurfaceReader
+from pipelines.platform.sources.planner import Planner, SickPolicy, SurfaceReader
 from warehouse.records import errors
 from warehouse.records.videos import VideoDetail, VideoPage
 

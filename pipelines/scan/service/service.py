@@ -18,6 +18,7 @@ from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
 from warehouse.control import ControlStore, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
+from warehouse.home import is_demo_world
 from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
 from warehouse.records.errors import WorkerUnavailableError
@@ -35,7 +36,6 @@ from warehouse.records.jobs import (
     keyword_subject,
 )
 from warehouse.records.values import is_own_id
-from warehouse.records.worlds import is_demo_world
 
 MAX_CACHED_RESULTS = 32  # a few hundred kB each
 

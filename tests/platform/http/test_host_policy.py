@@ -13,11 +13,15 @@ import pytest
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
-from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
+from pipelines.platform.http.host_policy import (
+    FETCH_LEASE_S,
+    MAX_POLLS,
+    HostRateLimiter,
+    build_host_policy,
+)
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.platform.sandbox_platform import PATIENT, never
 from warehouse.control import ControlStore, hosts, open_control

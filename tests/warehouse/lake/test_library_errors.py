@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 
 
