@@ -155,13 +155,11 @@ async def _pictures(services: ServicesDep) -> PictureService:
 
 async def _deadline(request: Request, sources: SourcesDep) -> Deadline:
     """Return the deadline of a request; a client may set an earlier one with `Prefer: wait`."""
+    if isinstance(sources, NotChosen):
+        return cast("Deadline", sources)
+    limit_s = sources.settings.sync_request_timeout
     waits_s = preferred_wait(request.headers.get("prefer", ""))
-
-    def deadline_of(chosen: Sources) -> Deadline:
-        limit_s = chosen.settings.sync_request_timeout
-        return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
-
-    return built_from(sources, deadline_of)
+    return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
 
 
 async def _moment(request: Request) -> datetime:

@@ -129,11 +129,6 @@ class Capture[T](CaptureFacts):
     capture_id: str | None = field(default_factory=lambda: uuid4().hex)
 
     @property
-    def entity_id(self) -> str:
-        """The id, the term or the issue that was asked for."""
-        return self.request.entity_id
-
-    @property
     def payload_sha256(self) -> str | None:
         """Hash of the body; None if there is none."""
         return hashlib.sha256(self.payload).hexdigest() if self.payload else None
@@ -437,7 +432,7 @@ def capture_tables(
             )
         place = {
             "surface": capture.surface,
-            "entity_id": capture.entity_id,
+            "entity_id": capture.request.entity_id,
             "sequence": sequence,
         }
         if isinstance(capture.observed, VideoPage | SearchPage):
@@ -482,7 +477,7 @@ def _observation_rows(capture: Capture[Any], origin: Origin) -> Iterator[tuple[s
         case SearchPage() as page:
             yield from _video_rows(page.videos, origin)
             place = capture.request.place or SearchPosition()
-            row = record_rows.search_page_row(page, term=capture.entity_id, place=place)
+            row = record_rows.search_page_row(page, term=capture.request.entity_id, place=place)
             row |= {"surface": capture.surface, "observed_at": capture.observed_at}
             yield "raw.search_pages", {**row, **origin}
         case VideoDetail(video=video):

@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
 from importlib import import_module
@@ -457,7 +457,7 @@ class CaptureSession:
         # To the journal first: a run that is killed before the lake has it can restore it from
         # there.
         await self._write_journal(key, capture)
-        self._note(capture, lease)
+        self._recorder.note(capture, lease)
         await self._recorder.flush_if_due()
         return capture
 
@@ -477,7 +477,10 @@ class CaptureSession:
                 return await self._watcher.run(call)
         except (errors.RunCancelledError, asyncio.CancelledError):
             # Not in the journal: the next run has to ask again.
-            self._note(refused_capture(None, request, call_trace, observed_at=asked_at), lease)
+            unanswered: Capture[Any] = refused_capture(
+                None, request, call_trace, observed_at=asked_at
+            )
+            self._recorder.note(unanswered, lease)
             raise
         except errors.SametrackError as error:
             capture: Capture[Any] = refused_capture(
@@ -485,17 +488,12 @@ class CaptureSession:
             )
             if key is not None and isinstance(error, _REPEATABLE):
                 await self._write_journal(key, capture)
-            self._note(capture, lease)
+            self._recorder.note(capture, lease)
             await self._recorder.flush_if_due()
             raise
         finally:
             self.requests_used += call_trace.request_count
             self.verdicts.update(call_trace.verdicts)
-
-    def _note(self, capture: Capture[Any], lease: CaptureLease | None) -> None:
-        self._recorder.note(capture)
-        if lease is not None:
-            lease.capture = capture
 
 
 def sound_key(aweme_id: str) -> str:
@@ -536,11 +534,13 @@ class CaptureRecorder:
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
 
-    def note(self, capture: Capture[Any]) -> None:
-        """Add a capture to the next batch."""
+    def note(self, capture: Capture[Any], lease: CaptureLease | None = None) -> None:
+        """Add a capture to the next batch; those who wait for its lease then get it."""
         if not self._waiting:
             self._waiting_since = self._clock.monotonic()
         self._waiting.append(capture)
+        if lease is not None:
+            lease.capture = capture
 
     async def flush_if_due(self) -> None:
         """Write if enough captures are pending, or the oldest is old enough."""
@@ -574,8 +574,9 @@ class CaptureRecorder:
             "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
             {"hashes": sorted(filter(None, hashes))},
         )
+        requests = [capture.request for capture in captures]
         numbers = shared_captures.next_numbers(
-            self._control, [(capture.request.surface, capture.entity_id) for capture in captures]
+            self._control, [(request.surface, request.entity_id) for request in requests]
         )
         tables = capture_tables(
             captures,
@@ -590,17 +591,17 @@ class CaptureRecorder:
         # Last: who sees the new generation reads again, and must find the rows.
         shared_captures.raise_generations(
             self._control,
-            {entity_key(capture.surface, capture.entity_id) for capture in captures},
+            {entity_key(capture.surface, capture.request.entity_id) for capture in captures},
         )
 
 
+@dataclass(eq=False)
 class CancellationWatcher:
     """Polls the cancel flag of a job while calls run; concurrent calls share one poll."""
 
-    def __init__(self, cancelled: Callable[[], bool]) -> None:
-        self._cancelled = cancelled
-        self._is_cancelled = False
-        self._checked_at = float("-inf")
+    cancelled: Callable[[], bool]
+    _is_cancelled: bool = field(default=False, init=False)
+    _checked_at: float = field(default=float("-inf"), init=False)
 
     async def run[T](self, call: Call[T]) -> T:
         """Await the call, and cancel it when the job is cancelled.
@@ -615,7 +616,7 @@ class CancellationWatcher:
                 now = time.monotonic()
                 if not self._is_cancelled and now - self._checked_at >= CANCEL_FLAG_POLL_S:
                     self._checked_at = now
-                    self._is_cancelled = await asyncio.to_thread(self._cancelled)
+                    self._is_cancelled = await asyncio.to_thread(self.cancelled)
                 if self._is_cancelled:
                     raise errors.RunCancelledError("the job was cancelled")
                 await asyncio.wait({task}, timeout=CANCEL_FLAG_POLL_S)

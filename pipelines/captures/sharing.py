@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import is_
 from typing import Any
@@ -19,7 +19,6 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.sources.table import CapturedValue
 from warehouse.control import ControlStore
 from warehouse.control import captures as shared_captures
-from warehouse.control.captures import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
@@ -42,20 +41,21 @@ RELOAD_INTERVAL_S = 1.0
 _HINT = "an erased account stays erased; its data is not collected again"
 
 
+@dataclass(eq=False)
 class ErasureMarksCache:
     """The erasure marks of the world, reloaded at most every `RELOAD_INTERVAL_S` seconds."""
 
-    def __init__(self, engine: Engine, *, clock: Clock = MACHINE_CLOCK) -> None:
-        self._engine = engine
-        self._clock = clock
-        self._marks = ErasureMarks()
-        self._read_at = float("-inf")
+    engine: Engine
+    _: KW_ONLY
+    clock: Clock = MACHINE_CLOCK
+    _marks: ErasureMarks = field(default_factory=ErasureMarks, init=False)
+    _read_at: float = field(default=float("-inf"), init=False)
 
     async def marks(self) -> ErasureMarks:
         """Return the current marks."""
-        if self._clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
-            self._read_at = self._clock.monotonic()
-            self._marks = await asyncio.to_thread(read_marks, self._engine)
+        if self.clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
+            self._read_at = self.clock.monotonic()
+            self._marks = await asyncio.to_thread(read_marks, self.engine)
         return self._marks
 
 
@@ -146,13 +146,13 @@ _UNKNOWN: Mapping[str, type[errors.SametrackError]] = {
 }
 
 
+@dataclass(eq=False)
 class CaptureLease:
     """Lease of a capture by this process; `capture` is what came of it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.owner = uuid4().hex
-        self.capture: Capture[Any] | None = None
+    name: str
+    owner: str = field(default_factory=lambda: uuid4().hex)
+    capture: Capture[Any] | None = None
 
     @property
     def capture_id(self) -> str | None:
@@ -162,21 +162,15 @@ class CaptureLease:
         return self.capture.capture_id
 
 
+@dataclass(frozen=True, eq=False)
 class CaptureSharing:
     """Capture leases of one process. `flush` writes its pending captures."""
 
-    def __init__(
-        self,
-        control: ControlStore,
-        engine: Engine,
-        flush: Callable[[], Awaitable[None]],
-        *,
-        clock: Clock = MACHINE_CLOCK,
-    ) -> None:
-        self._control = control
-        self._engine = engine
-        self._flush = flush
-        self._clock = clock
+    control: ControlStore
+    engine: Engine
+    flush: Callable[[], Awaitable[None]]
+    _: KW_ONLY
+    clock: Clock = MACHINE_CLOCK
 
     async def take(self, request: CaptureRequest) -> CaptureLease | str:
         """Acquire the lease, or wait and return the id of another process's capture.
@@ -186,7 +180,24 @@ class CaptureSharing:
         """
         lease = CaptureLease(hashlib.sha256(request.key.encode("utf-8", "replace")).hexdigest())
         while True:
-            turn = await self._begin(lease)
+            claiming = asyncio.ensure_future(
+                asyncio.to_thread(
+                    shared_captures.claim,
+                    self.control,
+                    lease.name,
+                    lease.owner,
+                    ttl_s=CAPTURE_LEASE_S,
+                )
+            )
+            try:
+                turn = await asyncio.shield(claiming)
+            except asyncio.CancelledError:
+                # Released at once, if the store grants it to us meanwhile.
+                if (await claiming).is_ours:
+                    await asyncio.to_thread(
+                        shared_captures.publish, self.control, lease.name, lease.owner, None
+                    )
+                raise
             if turn.is_ours:
                 return lease
             capture_id = await self._wait(lease.name, turn.owner)
@@ -196,13 +207,13 @@ class CaptureSharing:
     async def renew(self, lease: CaptureLease) -> None:
         """Renew a lease until cancelled: the rate limit may delay a read for long."""
         while True:
-            await self._clock.sleep(CAPTURE_LEASE_S / 3)
+            await self.clock.sleep(CAPTURE_LEASE_S / 3)
             # A renewal that fails is tried again before the lease is over. If all fail, it expires,
             # and another process reads the same once more.
             with suppress(errors.WarehouseError):
                 await asyncio.to_thread(
                     shared_captures.renew,
-                    self._control,
+                    self.control,
                     lease.name,
                     lease.owner,
                     ttl_s=CAPTURE_LEASE_S,
@@ -214,15 +225,15 @@ class CaptureSharing:
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(shared_captures.finish, self._control, lease.name, lease.owner):
+        if await asyncio.to_thread(shared_captures.finish, self.control, lease.name, lease.owner):
             return
         capture_id = None
         try:
-            await self._flush()
+            await self.flush()
             capture_id = lease.capture_id
         finally:
             await asyncio.to_thread(
-                shared_captures.publish, self._control, lease.name, lease.owner, capture_id
+                shared_captures.publish, self.control, lease.name, lease.owner, capture_id
             )
 
     async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
@@ -233,9 +244,9 @@ class CaptureSharing:
         """
 
         def restore() -> Capture[Any] | None:
-            self._engine.refresh()
-            row = captures.read_capture(self._engine, capture_id)
-            value = None if row is None else restore_value(self._engine, request, row)
+            self.engine.refresh()
+            row = captures.read_capture(self.engine, capture_id)
+            value = None if row is None else restore_value(self.engine, request, row)
             if row is None or value is None:
                 return None
             return Capture(
@@ -249,26 +260,10 @@ class CaptureSharing:
 
         return await asyncio.to_thread(restore)
 
-    async def _begin(self, lease: CaptureLease) -> CaptureClaim:
-        """Acquire the lease; if we are cancelled meanwhile, release it at once."""
-        begin = asyncio.ensure_future(
-            asyncio.to_thread(
-                shared_captures.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
-            )
-        )
-        try:
-            return await asyncio.shield(begin)
-        except asyncio.CancelledError:
-            if (await begin).is_ours:
-                await asyncio.to_thread(
-                    shared_captures.publish, self._control, lease.name, lease.owner, None
-                )
-            raise
-
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
-            await self._clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(shared_captures.check, self._control, name, owner)
+            await self.clock.sleep(LEASE_POLL_S)
+            over = await asyncio.to_thread(shared_captures.check, self.control, name, owner)
             if over.is_over:
                 return over.capture_id
 
@@ -398,6 +393,7 @@ def is_fresh(observed_at: datetime | None, *, now: datetime, ttl_s: float) -> bo
 BATCH_WINDOW_S = 0.005  # little beside the query itself, enough for lookups of one moment
 
 
+@dataclass(eq=False)
 class RecentDetails:
     """Looks up videos with a complete observation that is fresh enough.
 
@@ -405,12 +401,11 @@ class RecentDetails:
     includes the videos that lists have shown, since their details are usually needed next.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._shown: set[str] = set()
-        self._known: dict[str, Video | None] = {}
-        self._asked: dict[str, asyncio.Future[None]] = {}
-        self._looking: asyncio.Task[None] | None = None
+    engine: Engine
+    _shown: set[str] = field(default_factory=set, init=False)
+    _known: dict[str, Video | None] = field(default_factory=dict, init=False)
+    _asked: dict[str, asyncio.Future[None]] = field(default_factory=dict, init=False)
+    _looking: asyncio.Task[None] | None = field(default=None, init=False)
 
     def expect(self, aweme_ids: Iterable[str]) -> None:
         """Include these videos in the next query."""
@@ -443,7 +438,7 @@ class RecentDetails:
         asked, self._asked, self._looking = self._asked, {}, None
         aweme_ids = (self._shown | set(asked)) - self._known.keys()
         try:
-            videos = await asyncio.to_thread(read_latest_videos, self._engine, sorted(aweme_ids))
+            videos = await asyncio.to_thread(read_latest_videos, self.engine, sorted(aweme_ids))
         except SametrackError as error:
             for answer in asked.values():
                 answer.set_exception(error)

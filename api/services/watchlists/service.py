@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
@@ -21,6 +20,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunList,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
+from pipelines.documents.videos import to_document
 from pipelines.open_stores import open_control_of
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings

@@ -59,11 +59,6 @@ class ProviderDependencies:
         """When sources are asked although all of them withhold their data."""
         return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
 
-    @property
-    def wants_fallback(self) -> bool:
-        """True if demo data is to replace what a public source refuses."""
-        return self.for_user and self.settings.public_fallback_to_mock
-
     def turns(self) -> host_policy.HostRateLimiter:
         """Rate limiter of the platform's hosts."""
         rate = self.profile.rate

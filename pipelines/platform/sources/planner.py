@@ -13,10 +13,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Any
 
 from pipelines.platform import refusal_table
-from pipelines.platform.call_trace import HttpResponse, open_call_trace, record_verdict
+from pipelines.platform.call_trace import HttpResponse, current_trace, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.link_gate import read_address
@@ -45,7 +46,7 @@ class HostReader[C]:
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
-        self.health = client.learned_health or LearnedHealth()
+        self.health = client.health
         self._repeated: set[str] = set()
 
     async def read[T](
@@ -99,7 +100,7 @@ class HostReader[C]:
             value=value,
             payload=response.body,
             content_type=response.content_type,
-            http_status=response.wire_status,
+            http_status=HTTPStatus.NOT_MODIFIED if response.is_unchanged else response.status,
             source_path=response.path,
             fetched_at=response.fetched_at,
             request_count=call_trace.request_count,
@@ -169,7 +170,7 @@ class SurfaceReader(HostReader[ParseContext]):
         )
         # The redirect of a deleted video is an answer about the video, which its parser reads.
         if not context.is_gone:
-            self.refuse(response)
+            refuse_answer(response, self.profile.markers)
         try:
             return parse(response.body, request.entity_id, context)
         except (errors.PageWithoutDataError, errors.StructureChangedError) as error:
@@ -177,14 +178,6 @@ class SurfaceReader(HostReader[ParseContext]):
             if named is error:
                 raise
             raise named from error
-
-    def refuse(self, response: HttpResponse) -> None:
-        """Raise for a refusal that the HTTP response alone shows.
-
-        Raises:
-            UpstreamError: The response is a refusal.
-        """
-        refuse_answer(response, self.profile.markers)
 
     def explain(self, error: errors.UpstreamError, response: HttpResponse) -> errors.UpstreamError:
         """Return a more specific error for a response without data, if its page shows one."""
@@ -222,10 +215,6 @@ class _Attempt[R, T]:
     sick: list[rules.RankedSource] = field(default_factory=list)
     reading: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
-
-    def wants(self, source: Source[R, T]) -> bool:
-        """Return True if the source may give what is still unknown."""
-        return self.reading is None or bool(self.missing & source.gives)
 
 
 class Planner[R: HostReader[Any]]:
@@ -269,7 +258,8 @@ class Planner[R: HostReader[Any]]:
             for ranked in ordered:
                 source, is_first = sources[ranked.surface], ranked is ordered[0]
                 was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
-                if was_asked or not attempt.wants(source):
+                gives_more = attempt.reading is None or attempt.missing & source.gives
+                if was_asked or not gives_more:
                     continue
                 # A demand that a probe met holds back nothing that would have been asked anyway.
                 refused = [
@@ -280,7 +270,8 @@ class Planner[R: HostReader[Any]]:
                 if rules.may_follow(ranked, refused):
                     await self._read(ranked, source, attempt, is_first=is_first)
                 else:
-                    record_verdict(question.name, ranked.surface, rules.SourceVerdict.HELD_BACK)
+                    held_back = question.name, ranked.surface, rules.SourceVerdict.HELD_BACK
+                    call_trace.verdicts[held_back] += 1
         reading = attempt.reading
         # An answer that gives nothing says that this surface does not show the item.
         is_without_data = attempt.missing >= question.fields
@@ -351,24 +342,25 @@ class Planner[R: HostReader[Any]]:
     ) -> None:
         """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
         name, health = attempt.question.name, self._reader.health
+        verdicts = current_trace().verdicts
         try:
             async with self._locks.turn(health, ranked.host, ranked.surface):
                 answers = (await health.answers()).get((ranked.host, ranked.surface), ())
                 current = replace(ranked, answers=_without_demands(answers))
                 may_ask = is_probe or not current.is_sick
                 if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
-                    record_verdict(name, ranked.surface, rules.SourceVerdict.SICK)
+                    verdicts[name, ranked.surface, rules.SourceVerdict.SICK] += 1
                     attempt.sick.append(current)
                     return
                 reading = await source.read(self._reader, attempt.request)
         except UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
             verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
-            record_verdict(name, ranked.surface, verdict)
+            verdicts[name, ranked.surface, verdict] += 1
             attempt.refused.append((ranked, refusal_scope(error)))
             attempt.errors.append(error)
             return
-        record_verdict(name, ranked.surface, rules.SourceVerdict.ANSWERED)
+        verdicts[name, ranked.surface, rules.SourceVerdict.ANSWERED] += 1
         attempt.refused.append((ranked, rules.RefusalScope.ANY))
         attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
@@ -451,6 +443,7 @@ class _SurfaceLock:
     latest: UpstreamError | None = None
 
 
+@dataclass(frozen=True)
 class SurfaceLocks:
     """The locks of one client, one per surface: one request at a time until a surface answers.
 
@@ -458,8 +451,9 @@ class SurfaceLocks:
     before the first refusal is read; with one request ahead of the others it gets one.
     """
 
-    def __init__(self) -> None:
-        self._locks: defaultdict[tuple[str, str], _SurfaceLock] = defaultdict(_SurfaceLock)
+    _locks: defaultdict[tuple[str, str], _SurfaceLock] = field(
+        default_factory=lambda: defaultdict(_SurfaceLock), init=False
+    )
 
     @asynccontextmanager
     async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:

@@ -369,7 +369,7 @@ async def test_learned_health_is_read_once_for_simultaneous_questions(
         assert is_read.wait(60), max_age_s
         return {("a", "s"): ("empty_body",)}
 
-    monkeypatch.setattr(hosts, "read_recent", read)
+    monkeypatch.setattr(hosts, "recent_answers", read)
     health = LearnedHealth(cast("Any", object()), clock=clock)
     asked = [asyncio.create_task(health.answers()) for _ in range(3)]
     await asyncio.sleep(0)
