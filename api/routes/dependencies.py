@@ -25,8 +25,7 @@ from api.services.job_document import JobResponses
 from api.services.job_feed import JobBroadcaster
 from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
-from api.services.reads.deadline import Deadline, preferred_wait
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources, preferred_wait
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
 from warehouse.records import errors

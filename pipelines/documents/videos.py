@@ -13,7 +13,7 @@ from typing import cast, overload
 from pipelines.documents import result_types
 from warehouse.records.evidence import Comparison, SearchedRange, variant_kind
 from warehouse.records.times import SoundOrigin
-from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
+from warehouse.records.videos import Statistics, Track, Video, own_sound_origin
 
 SOURCE_CHANNEL_ZH: dict[result_types.LinkType, str] = {
     "exact_music_id": "输入音乐链（同一音乐 ID）",
@@ -67,7 +67,7 @@ def to_video_document(
 
     Without `first_observed_at`, this observation is the first.
     """
-    birth, counts = video.birth, video.statistics
+    birth, author, counts = video.birth, video.author, video.statistics
     return {
         "aweme_id": video.aweme_id,
         "desc": video.desc,
@@ -78,7 +78,15 @@ def to_video_document(
         "share_url": video.share_url,
         "media_type": video.media_type,
         "is_top": video.is_top,
-        "author": _author_document(video.author),
+        "author": None
+        if author is None
+        else {
+            "sec_uid": author.sec_uid,
+            "uid": author.uid,
+            "unique_id": author.unique_id,
+            "nickname": author.nickname,
+            "avatar_thumb": _addresses(author.avatar_url),
+        },
         "music": _music_document(video),
         "video": {
             "duration": video.duration_ms,
@@ -237,18 +245,6 @@ def to_track_document(
 def to_statistics(document: result_types.VideoDocument) -> Statistics:
     """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
-
-
-def _author_document(author: Author | None) -> result_types.AuthorDocument | None:
-    if author is None:
-        return None
-    return {
-        "sec_uid": author.sec_uid,
-        "uid": author.uid,
-        "unique_id": author.unique_id,
-        "nickname": author.nickname,
-        "avatar_thumb": _addresses(author.avatar_url),
-    }
 
 
 def _music_document(video: Video) -> result_types.MusicDocument | None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -43,8 +44,9 @@ class ControlStore:
     cannot be reached, a transaction waits up to `wait_s` seconds to begin; a transaction that the
     server ends is not repeated.
 
-    `now` returns the current Unix time in seconds. `on_generations_change` is called at once, in
-    this process, with the entities that changed (see `generations`).
+    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds.
+    `on_generations_change` is called at once, in this process, with the entities that changed (see
+    `generations`).
     """
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
@@ -54,11 +56,8 @@ class ControlStore:
         self.now = clock
         self._wait_s = wait_s
         self._reader = engine.execution_options(**{_READING: True})
-
-    @property
-    def is_sqlite(self) -> bool:
-        """True if the store is a file."""
-        return self.engine.dialect.name == "sqlite"
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._errors = partial(_errors, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -137,9 +136,6 @@ class ControlStore:
             with attempt:
                 return engine.connect()
         raise AssertionError("the last attempt returns or raises")
-
-    def _errors(self, what: str) -> AbstractContextManager[None]:
-        return _errors(what, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
 
 def open_control(

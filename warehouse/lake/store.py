@@ -113,7 +113,10 @@ class LakeHandle:
 
 
 class Lake:
-    """The open tables of one world; opened by `open_lake`."""
+    """The open tables of one world; opened by `open_lake`.
+
+    `is_remote`: they are in an object store, whose files only Arrow can read.
+    """
 
     def __init__(
         self,
@@ -126,17 +129,13 @@ class Lake:
     ) -> None:
         """`handles` are open tables; those in `later` are opened when they are first used."""
         self.url = url
+        self.is_remote = is_remote(url)
         self.world = world
         self._handles = dict(handles)
         self._later = {table.name: table for table in later}
         self._opening = threading.Lock()
         self._tables = (*(handle.table for handle in handles.values()), *later)
         self._free = free
-
-    @property
-    def is_remote(self) -> bool:
-        """True for an object store, whose files only Arrow can read."""
-        return is_remote(self.url)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -177,7 +176,7 @@ class Lake:
                 # If a newer release has added columns meanwhile, that is the error to report.
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
-            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit needs no refresh
+            handle.log_mtime_ns = _mtime_ns(handle.path)  # our own commit needs no refresh
 
     def check_free_space(self) -> None:
         """Refuse to write if the disk of a local lake is nearly full.
@@ -510,18 +509,13 @@ def _refresh_if_changed(handle: LakeHandle) -> None:
     alone would miss a second commit within one tick of the file system's clock.
     """
     # Read before the update: a commit in between then shows as a change next time.
-    mtime_ns = _log_mtime_ns(handle)
+    mtime_ns = _mtime_ns(handle.path)
+    if mtime_ns < 0 and not is_remote(handle.path):
+        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
     following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
     if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():
         _update(handle)
         handle.log_mtime_ns = mtime_ns
-
-
-def _log_mtime_ns(handle: LakeHandle) -> int:
-    mtime_ns = _mtime_ns(handle.path)
-    if mtime_ns < 0 and not is_remote(handle.path):
-        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
-    return mtime_ns
 
 
 def _mtime_ns(path: str) -> int:

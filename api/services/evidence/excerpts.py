@@ -21,8 +21,7 @@ from starlette.responses import Response
 
 from api.responses.errors import PARTIAL_CONTENT, NotFoundError
 from api.services.evidence.service import EvidenceService, MissingExcerpt
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from pipelines.documents.result_types import EvidenceDocument
 from warehouse.records.evidence import MATCHES, ExcerptRole
 from warehouse.records.values import ReadOnlyDocument

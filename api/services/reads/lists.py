@@ -14,8 +14,7 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import CursorList
 from api.services.reads import documents
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
@@ -111,14 +110,35 @@ class ListSource[Answer]:
             raise unknown_cursor_error(self.cursor_name)
         if page.union_count == 0:
             await self.refuse_unknown()
+        is_first = place.is_newest and place.offset == 0
         try:
-            return await self._answer_of(page, place, request)
+            videos = await self.to_video_documents(
+                page.aweme_ids, listed=page.listed, is_first=is_first
+            )
         except errors.SubstitutionError:
             if is_read:
                 raise
             # Details have shown what the stored first screen was, so it is read again.
             again = replace(request, refresh=True)
             return await self.read(again, now=now, deadline=deadline)
+        count = len(page.aweme_ids)
+        document = self.to_answer(
+            documents.ListPage(
+                videos=videos,
+                next_cursor=place.after(count, as_of=page.sequence, at=page.at),
+                has_more=place.offset + count < page.union_count,
+                platform_has_more=page.platform_has_more,
+                pagination_mode=documents.LOCAL_CURSOR,
+                history=page,
+                data_provider=page.data_provider,
+                is_demo=self.sources.is_demo,
+            )
+        )
+        until = None
+        if place.is_newest and request.ttl_s is not None:
+            until = fresh_until(page.last_observed_at, request.ttl_s)
+        entities = (*self.entities, *(("video_page", aweme_id) for aweme_id in page.aweme_ids))
+        return documents.ReadResult(document, entities, until)
 
     async def read_page(self, place: PagePosition, request: ListPageRequest) -> UnionPage | None:
         """Read a page from the store."""
@@ -170,32 +190,6 @@ class ListSource[Answer]:
         return [
             to_video_document(video, first_observed_at=video.first_observed_at) for video in own
         ]
-
-    async def _answer_of(
-        self, page: UnionPage, place: PagePosition, request: ListPageRequest
-    ) -> documents.ReadResult[Answer]:
-        count = len(page.aweme_ids)
-        document = self.to_answer(
-            documents.ListPage(
-                videos=await self.to_video_documents(
-                    page.aweme_ids,
-                    listed=page.listed,
-                    is_first=place.is_newest and place.offset == 0,
-                ),
-                next_cursor=place.after(count, as_of=page.sequence, at=page.at),
-                has_more=place.offset + count < page.union_count,
-                platform_has_more=page.platform_has_more,
-                pagination_mode=documents.LOCAL_CURSOR,
-                history=page,
-                data_provider=page.data_provider,
-                is_demo=self.sources.is_demo,
-            )
-        )
-        videos = tuple(("video_page", aweme_id) for aweme_id in page.aweme_ids)
-        until = None
-        if place.is_newest and request.ttl_s is not None and page.last_observed_at is not None:
-            until = fresh_until(page.last_observed_at, request.ttl_s)
-        return documents.ReadResult(document, self.entities + videos, until)
 
     def _is_due(
         self,

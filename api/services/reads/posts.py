@@ -12,8 +12,7 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import PostList
 from api.services.reads import documents, lists
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh

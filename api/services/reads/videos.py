@@ -13,9 +13,8 @@ from anyio.to_thread import run_sync
 
 from api.responses.errors import error_spec
 from api.schemas.lists import FilteredVideo, ManyVideos
-from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, ReadOutcomes, Sources
 from pipelines.captures.session import DetailOrUnavailable
 from pipelines.captures.sharing import is_fresh
 from pipelines.documents.result_types import VideoDocument

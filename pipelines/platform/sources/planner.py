@@ -246,17 +246,17 @@ class Planner[R: HostReader[Any]]:
             UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
                 allows none, because all withhold their data.
         """
-        sources = {source.surface: source for source in self._serving(question, request)}
         attempt = _Attempt(question, request)
         with open_call_trace() as call_trace:
-            ordered = await self._ordered(question, sources)
+            sources = await self._plan(question, request)
+            ordered = tuple(sources)
             # One source that used to come first is probed if its interval has passed.
             for ranked in rules.displaced_sources(ordered):
                 if await self._reader.health.claim_probe(ranked.host, ranked.surface):
-                    await self._read(ranked, sources[ranked.surface], attempt, is_probe=True)
+                    await self._read(ranked, sources[ranked], attempt, is_probe=True)
                     break
-            for ranked in ordered:
-                source, is_first = sources[ranked.surface], ranked is ordered[0]
+            for ranked, source in sources.items():
+                is_first = ranked is ordered[0]
                 was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
                 gives_more = attempt.reading is None or attempt.missing & source.gives
                 if was_asked or not gives_more:
@@ -292,10 +292,10 @@ class Planner[R: HostReader[Any]]:
             if any(source.surface == surface for source in question.sources):
                 self._keep_walk(question.name, entity_id, surface)
 
-    def _serving[T](
+    async def _plan[T](
         self, question: Question[R, T], request: SourceRequest
-    ) -> Sequence[Source[R, T]]:
-        """Return the sources of a page. A cursor belongs to the source that gave it."""
+    ) -> dict[rules.RankedSource, Source[R, T]]:
+        """Return the sources of a page in the order in which they are asked."""
         serving = [
             source
             for source in question.sources
@@ -303,33 +303,28 @@ class Planner[R: HostReader[Any]]:
             and (self._is_web or not source.is_web)
             and source.surface not in self._left_out
         ]
-        if request.is_first or not question.is_walk:
-            return serving
-        begun = self._walks.get((question.name, request.entity_id))
-        # Another client may have begun the walk: then one source is asked, not all of them.
-        return [source for source in serving if source.surface == begun] or serving[:1]
-
-    async def _ordered[T](
-        self, question: Question[R, T], sources: dict[str, Source[R, T]]
-    ) -> tuple[rules.RankedSource, ...]:
+        if question.is_walk and not request.is_first:
+            # A cursor belongs to the source that gave it. Another client may have begun the walk:
+            # then one source is asked, not all of them.
+            begun = self._walks.get((question.name, request.entity_id))
+            serving = [source for source in serving if source.surface == begun] or serving[:1]
         answers_of = await self._reader.health.answers()
-        ranked = []
-        for place, source in enumerate(sources.values()):
+        ranked = {}
+        for place, source in enumerate(serving):
             host = self._reader.profile.host_of(source.surface)
             answers = answers_of.get((host, source.surface), ())
-            ranked.append(
-                rules.RankedSource(
-                    surface=source.surface,
-                    host=host,
-                    place=place,
-                    # Per request: a source that needs two must give twice as much to come first.
-                    completeness=question.completeness(source),
-                    prior=source.prior,
-                    answers=_without_demands(answers),
-                    is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
-                )
+            rank = rules.RankedSource(
+                surface=source.surface,
+                host=host,
+                place=place,
+                # Per request: a source that needs two must give twice as much to come first.
+                completeness=question.completeness(source),
+                prior=source.prior,
+                answers=_without_demands(answers),
+                is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
             )
-        return rules.order_sources(ranked)
+            ranked[rank] = source
+        return {rank: ranked[rank] for rank in rules.order_sources(ranked)}
 
     async def _read[T](
         self,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Deadline, preferred_wait
+from api.services.reads.sources import Deadline, preferred_wait
 from pipelines.platform.call_trace import current_trace, open_call_trace
 from tests.fake_clock import FakeClock
 from warehouse.records.errors import ForbiddenError, UnreachableError
