@@ -139,11 +139,6 @@ class Capture[T](CaptureFacts):
         assert self.value is not None
         return self.value
 
-    @property
-    def observed(self) -> T | None:
-        """The value, if it is an observation of the platform."""
-        return None if self.is_fallback else self.value
-
 
 def answered_capture[T: CapturedValue](
     reading: Reading[T], request: CaptureRequest, call_trace: CallTrace
@@ -435,7 +430,9 @@ def capture_tables(
             "entity_id": capture.request.entity_id,
             "sequence": sequence,
         }
-        if isinstance(capture.observed, VideoPage | SearchPage):
+        # Demo data is no observation of the platform.
+        observed = None if capture.is_fallback else capture.value
+        if isinstance(observed, VideoPage | SearchPage):
             tables["raw.capture_items"] += [
                 {
                     "capture_id": capture.capture_id,
@@ -443,9 +440,9 @@ def capture_tables(
                     "aweme_id": video.aweme_id,
                     **place,
                 }
-                for position, video in enumerate(capture.observed.videos)
+                for position, video in enumerate(observed.videos)
             ]
-        for table, row in _observation_rows(capture, origin):
+        for table, row in _observation_rows(observed, capture, origin):
             tables[table].append(row)
         tables["raw.captures"].append(
             {
@@ -457,7 +454,7 @@ def capture_tables(
                 "http_status": capture.http_status,
                 "request_count": capture.request_count,
                 "cursor_in": capture.request.cursor,
-                **_page_columns(capture.observed),
+                **_page_columns(observed),
                 "payload_sha256": sha256,
                 "source_path": capture.source_path,
                 "parser_version": capture.parser_version,
@@ -468,9 +465,11 @@ def capture_tables(
     return tables
 
 
-def _observation_rows(capture: Capture[Any], origin: Origin) -> Iterator[tuple[str, Row]]:
+def _observation_rows(
+    observed: CapturedValue | None, capture: Capture[Any], origin: Origin
+) -> Iterator[tuple[str, Row]]:
     """Yield the table and the row of each record that a capture observed."""
-    match capture.observed:
+    match observed:
         case VideoPage(videos=videos, foreign=foreign):
             # Foreign rows are observed, too; they are no items of the list.
             yield from _video_rows((*videos, *foreign), origin)

@@ -83,7 +83,7 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
     Raises:
         UnresolvedIdError: The record is an erased account itself.
     """
-    if not marks:
+    if not marks.by_salt:
         return value
     remaining: CapturedValue = value
     match value:

@@ -8,7 +8,6 @@ import fcntl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -189,12 +188,6 @@ def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
 def version_of(opened: DeltaTable) -> int:
     """Return the schema version stored in the table."""
     return int(opened.metadata().configuration.get(VERSION, "0"))
-
-
-def complete_before(opened: DeltaTable) -> datetime | None:
-    """Return the time before which every row has its capture; None if never verified."""
-    stored = opened.metadata().configuration.get(COMPLETE_BEFORE)
-    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def has_added_columns(opened: DeltaTable) -> bool:

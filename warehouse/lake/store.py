@@ -26,8 +26,8 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 from warehouse.home import FreeBytes, check_free_space, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
+    COMPLETE_BEFORE,
     check_marks,
-    complete_before,
     file_size,
     has_added_columns,
     open_table,
@@ -209,12 +209,14 @@ class Lake:
         files = delta.file_uris()
         if not self.is_remote:
             files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
+        # Every row committed before this time has its capture; None if that was never verified.
+        verified = delta.metadata().configuration.get(COMPLETE_BEFORE)
         return TableListing(
             delta.version(),
             tuple(files),
-            has_added_columns(delta),
-            complete_before(delta),
-            version_of(delta),
+            has_mixed_schemas=has_added_columns(delta),
+            complete_before=datetime.fromisoformat(verified) if verified else None,
+            schema_version=version_of(delta),
         )
 
     def version(self, name: str) -> int:

@@ -11,7 +11,7 @@ from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.sql import IS_CURRENT, REPLAYED_SQL, sql_name
 from warehouse.lake.record_rows import SHOWN_TOGETHER, account_from_row, video_fields
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
-from warehouse.records.erasure import ErasureMarks, merge_marks
+from warehouse.records.erasure import ErasureMarks
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Account, Video
 
@@ -348,8 +348,10 @@ def read_last_outcome(
 
 def read_marks(engine: Engine) -> ErasureMarks:
     """Return all erasure marks of this world."""
-    rows = engine.table("select salt, marks from raw.erasures").to_pylist()
-    return merge_marks((str(row["salt"]), row["marks"]) for row in rows)
+    by_salt: dict[str, set[str]] = defaultdict(set)
+    for row in engine.table("select salt, marks from raw.erasures").to_pylist():
+        by_salt[row["salt"]].update(row["marks"])
+    return ErasureMarks({salt: frozenset(marks) for salt, marks in by_salt.items()})
 
 
 def is_history_rewritten(engine: Engine) -> bool:

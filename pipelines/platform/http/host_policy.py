@@ -14,6 +14,7 @@ from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -158,6 +159,8 @@ class RobotsPolicy:
         return status, body
 
 
+# A client lives for one request, and a file changes once a day.
+@lru_cache(maxsize=8)
 def parse_robots(text: str) -> Protego:
     """Parse a robots.txt, with all agents that are not ours taken for one.
 

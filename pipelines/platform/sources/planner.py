@@ -11,7 +11,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
@@ -217,218 +217,6 @@ class _Attempt[R, T]:
     missing: frozenset[str] = frozenset()
 
 
-class Planner[R: HostReader[Any]]:
-    """Plans the questions of one client.
-
-    `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
-    """
-
-    def __init__(
-        self,
-        reader: R,
-        *,
-        is_web: bool = False,
-        left_out: frozenset[str] = frozenset(),
-        sick_policy: SickPolicy = SickPolicy.IF_DUE,
-    ) -> None:
-        self._reader = reader
-        self._sick_policy = sick_policy
-        self._asked_though_sick: set[str] = set()
-        self._left_out = left_out
-        self._is_web = is_web
-        self._walks: dict[tuple[str, str], str] = {}
-        self._locks = SurfaceLocks()
-
-    async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
-        """Return the most complete answer of the first sources that give one.
-
-        Raises:
-            UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
-                allows none, because all withhold their data.
-        """
-        attempt = _Attempt(question, request)
-        with open_call_trace() as call_trace:
-            sources = await self._plan(question, request)
-            ordered = tuple(sources)
-            # One source that used to come first is probed if its interval has passed.
-            for ranked in rules.displaced_sources(ordered):
-                if await self._reader.health.claim_probe(ranked.host, ranked.surface):
-                    await self._read(ranked, sources[ranked], attempt, is_probe=True)
-                    break
-            for ranked, source in sources.items():
-                is_first = ranked is ordered[0]
-                was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
-                gives_more = attempt.reading is None or attempt.missing & source.gives
-                if was_asked or not gives_more:
-                    continue
-                # A demand that a probe met holds back nothing that would have been asked anyway.
-                refused = [
-                    (other, scope)
-                    for other, scope in attempt.refused
-                    if not (is_first and scope is rules.RefusalScope.NOT_INSTEAD)
-                ]
-                if rules.may_follow(ranked, refused):
-                    await self._read(ranked, source, attempt, is_first=is_first)
-                else:
-                    held_back = question.name, ranked.surface, rules.SourceVerdict.HELD_BACK
-                    call_trace.verdicts[held_back] += 1
-        reading = attempt.reading
-        # An answer that gives nothing says that this surface does not show the item.
-        is_without_data = attempt.missing >= question.fields
-        if reading is None or (is_without_data and (attempt.errors or attempt.sick)):
-            raise _most_useful_error(attempt)
-        if question.is_walk and attempt.request.is_first:
-            self._keep_walk(question.name, attempt.request.entity_id, reading.surface)
-        return replace(reading, request_count=call_trace.request_count)
-
-    def resume_walk(
-        self, surface: str, entity_id: str, walks: Sequence[Question[R, object]]
-    ) -> None:
-        """Continue a list with the surface that gave its cursor to another process.
-
-        The surface belongs to one of `walks`; any other is ignored.
-        """
-        for question in walks:
-            if any(source.surface == surface for source in question.sources):
-                self._keep_walk(question.name, entity_id, surface)
-
-    async def _plan[T](
-        self, question: Question[R, T], request: SourceRequest
-    ) -> dict[rules.RankedSource, Source[R, T]]:
-        """Return the sources of a page in the order in which they are asked."""
-        serving = [
-            source
-            for source in question.sources
-            if source.serves(request)
-            and (self._is_web or not source.is_web)
-            and source.surface not in self._left_out
-        ]
-        if question.is_walk and not request.is_first:
-            # A cursor belongs to the source that gave it. Another client may have begun the walk:
-            # then one source is asked, not all of them.
-            begun = self._walks.get((question.name, request.entity_id))
-            serving = [source for source in serving if source.surface == begun] or serving[:1]
-        answers_of = await self._reader.health.answers()
-        ranked = {}
-        for place, source in enumerate(serving):
-            host = self._reader.profile.host_of(source.surface)
-            answers = answers_of.get((host, source.surface), ())
-            rank = rules.RankedSource(
-                surface=source.surface,
-                host=host,
-                place=place,
-                # Per request: a source that needs two must give twice as much to come first.
-                completeness=question.completeness(source),
-                prior=source.prior,
-                answers=_without_demands(answers),
-                is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
-            )
-            ranked[rank] = source
-        return {rank: ranked[rank] for rank in rules.order_sources(ranked)}
-
-    async def _read[T](
-        self,
-        ranked: rules.RankedSource,
-        source: Source[R, T],
-        attempt: _Attempt[R, T],
-        *,
-        is_first: bool = False,
-        is_probe: bool = False,
-    ) -> None:
-        """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
-        name, health = attempt.question.name, self._reader.health
-        verdicts = current_trace().verdicts
-        try:
-            async with self._locks.turn(health, ranked.host, ranked.surface):
-                answers = (await health.answers()).get((ranked.host, ranked.surface), ())
-                current = replace(ranked, answers=_without_demands(answers))
-                may_ask = is_probe or not current.is_sick
-                if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
-                    verdicts[name, ranked.surface, rules.SourceVerdict.SICK] += 1
-                    attempt.sick.append(current)
-                    return
-                reading = await source.read(self._reader, attempt.request)
-        except UpstreamError as error:
-            is_closed = error.reason in UNASKED_REASONS
-            verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
-            verdicts[name, ranked.surface, verdict] += 1
-            attempt.refused.append((ranked, refusal_scope(error)))
-            attempt.errors.append(error)
-            return
-        verdicts[name, ranked.surface, rules.SourceVerdict.ANSWERED] += 1
-        attempt.refused.append((ranked, rules.RefusalScope.ANY))
-        attempt.request = attempt.question.follow_up(reading.value, attempt.request)
-        missing = attempt.question.missing(reading.value)
-        if attempt.reading is None or len(missing) < len(attempt.missing):
-            attempt.reading, attempt.missing = reading, missing
-
-    async def _asks_sick[T](
-        self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_first: bool
-    ) -> bool:
-        """Return True if a sick source may be asked now."""
-        question, policy = attempt.question, self._sick_policy
-        if question.is_essential and policy is SickPolicy.IF_DUE:
-            policy = SickPolicy.ONCE
-        if is_first and (policy is SickPolicy.ALWAYS or not ranked.withholds):
-            return True  # what answers at times is better than nothing
-        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
-            self._asked_though_sick.add(question.name)
-            return True
-        return await self._reader.health.claim_probe(ranked.host, ranked.surface)
-
-    def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
-        # Taken out first, so that it counts as the newest and the oldest walk is dropped.
-        self._walks.pop((question, entity_id), None)
-        self._walks[question, entity_id] = surface
-        if len(self._walks) > WALKS_KEPT:
-            del self._walks[next(iter(self._walks))]
-
-
-def refusal_scope(error: UpstreamError) -> rules.RefusalScope:
-    """Return which sources may be asked after an error, by its policies in the refusal table."""
-    policies = refusal_table.policy_of(error)
-    is_silent = isinstance(error, UnreachableError) and error.status is None
-    if refusal_table.RefusalPolicy.OTHER_HOST in policies or (
-        is_silent and error.reason != OPEN_REASON
-    ):
-        return rules.RefusalScope.OTHER_HOST
-    if refusal_table.RefusalPolicy.OTHER_SOURCE in policies:
-        return rules.RefusalScope.ANY
-    return (
-        rules.RefusalScope.NOT_INSTEAD
-        if refusal_table.RefusalPolicy.OPEN_CIRCUIT in policies
-        else rules.RefusalScope.NONE
-    )
-
-
-def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return the answers that say what a source is worth.
-
-    A demand says nothing about that, and its circuit handles it. If it counted, the next source of
-    the same host would move before it and be asked in its place.
-    """
-    return tuple(kind for kind in kinds if kind not in refusal_table.DEMANDS)
-
-
-def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> UpstreamError:
-    """Return the error of the best source; one that ends a source only if all errors do.
-
-    A source that a profile patch switches off does not count, unless all are off.
-    """
-    refusals = [error for error in attempt.errors if error.reason != SURFACE_OFF]
-    if refusals or not attempt.sick:
-        errors = refusals or attempt.errors
-        return min(errors, key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS))
-    best = attempt.sick[0]
-    return RefusedLatelyError(
-        f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "
-        "requests, so it was not asked",
-        surface=best.surface,
-        reason=best.answers[-1],
-        hint="one request in ten minutes probes whether it answers again",
-    )
-
-
 @dataclass(slots=True)
 class _SurfaceLock:
     """The lock of one surface. `refusals` counts those that end a source."""
@@ -489,3 +277,209 @@ async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
     """
     answers = (await health.answers()).get((host, surface), ())
     return bool(answers) and answers[-1] not in refusal_table.OF_THE_SURFACE
+
+
+@dataclass(eq=False)
+class Planner[R: HostReader[Any]]:
+    """Plans the questions of one client.
+
+    `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
+    """
+
+    reader: R
+    _: KW_ONLY
+    is_web: bool = False
+    left_out: frozenset[str] = frozenset()
+    sick_policy: SickPolicy = SickPolicy.IF_DUE
+    _asked_though_sick: set[str] = field(default_factory=set, init=False)
+    _walks: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
+    _locks: SurfaceLocks = field(default_factory=SurfaceLocks, init=False)
+
+    async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
+        """Return the most complete answer of the first sources that give one.
+
+        Raises:
+            UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
+                allows none, because all withhold their data.
+        """
+        attempt = _Attempt(question, request)
+        with open_call_trace() as call_trace:
+            sources = await self._plan(question, request)
+            ordered = tuple(sources)
+            # One source that used to come first is probed if its interval has passed.
+            for ranked in rules.displaced_sources(ordered):
+                if await self.reader.health.claim_probe(ranked.host, ranked.surface):
+                    await self._read(ranked, sources[ranked], attempt, is_probe=True)
+                    break
+            for ranked, source in sources.items():
+                is_first = ranked is ordered[0]
+                was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
+                gives_more = attempt.reading is None or attempt.missing & source.gives
+                if was_asked or not gives_more:
+                    continue
+                # A demand that a probe met holds back nothing that would have been asked anyway.
+                refused = [
+                    (other, scope)
+                    for other, scope in attempt.refused
+                    if not (is_first and scope is rules.RefusalScope.NOT_INSTEAD)
+                ]
+                if rules.may_follow(ranked, refused):
+                    await self._read(ranked, source, attempt, is_first=is_first)
+                else:
+                    held_back = question.name, ranked.surface, rules.SourceVerdict.HELD_BACK
+                    call_trace.verdicts[held_back] += 1
+        reading = attempt.reading
+        # An answer that gives nothing says that this surface does not show the item.
+        is_without_data = attempt.missing >= question.fields
+        if reading is None or (is_without_data and (attempt.errors or attempt.sick)):
+            raise _most_useful_error(attempt)
+        if question.is_walk and attempt.request.is_first:
+            self._keep_walk(question.name, attempt.request.entity_id, reading.surface)
+        return replace(reading, request_count=call_trace.request_count)
+
+    def resume_walk(
+        self, surface: str, entity_id: str, walks: Sequence[Question[R, object]]
+    ) -> None:
+        """Continue a list with the surface that gave its cursor to another process.
+
+        The surface belongs to one of `walks`; any other is ignored.
+        """
+        for question in walks:
+            if any(source.surface == surface for source in question.sources):
+                self._keep_walk(question.name, entity_id, surface)
+
+    async def _plan[T](
+        self, question: Question[R, T], request: SourceRequest
+    ) -> dict[rules.RankedSource, Source[R, T]]:
+        """Return the sources of a page in the order in which they are asked."""
+        serving = [
+            source
+            for source in question.sources
+            if source.serves(request)
+            and (self.is_web or not source.is_web)
+            and source.surface not in self.left_out
+        ]
+        if question.is_walk and not request.is_first:
+            # A cursor belongs to the source that gave it. Another client may have begun the walk:
+            # then one source is asked, not all of them.
+            begun = self._walks.get((question.name, request.entity_id))
+            serving = [source for source in serving if source.surface == begun] or serving[:1]
+        answers_of = await self.reader.health.answers()
+        ranked = {}
+        for place, source in enumerate(serving):
+            host = self.reader.profile.host_of(source.surface)
+            answers = answers_of.get((host, source.surface), ())
+            rank = rules.RankedSource(
+                surface=source.surface,
+                host=host,
+                place=place,
+                # Per request: a source that needs two must give twice as much to come first.
+                completeness=question.completeness(source),
+                prior=source.prior,
+                answers=_without_demands(answers),
+                is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
+            )
+            ranked[rank] = source
+        return {rank: ranked[rank] for rank in rules.order_sources(ranked)}
+
+    async def _read[T](
+        self,
+        ranked: rules.RankedSource,
+        source: Source[R, T],
+        attempt: _Attempt[R, T],
+        *,
+        is_first: bool = False,
+        is_probe: bool = False,
+    ) -> None:
+        """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
+        name, health = attempt.question.name, self.reader.health
+        verdicts = current_trace().verdicts
+        try:
+            async with self._locks.turn(health, ranked.host, ranked.surface):
+                answers = (await health.answers()).get((ranked.host, ranked.surface), ())
+                current = replace(ranked, answers=_without_demands(answers))
+                may_ask = is_probe or not current.is_sick
+                if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
+                    verdicts[name, ranked.surface, rules.SourceVerdict.SICK] += 1
+                    attempt.sick.append(current)
+                    return
+                reading = await source.read(self.reader, attempt.request)
+        except UpstreamError as error:
+            is_closed = error.reason in UNASKED_REASONS
+            verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
+            verdicts[name, ranked.surface, verdict] += 1
+            attempt.refused.append((ranked, refusal_scope(error)))
+            attempt.errors.append(error)
+            return
+        verdicts[name, ranked.surface, rules.SourceVerdict.ANSWERED] += 1
+        attempt.refused.append((ranked, rules.RefusalScope.ANY))
+        attempt.request = attempt.question.follow_up(reading.value, attempt.request)
+        missing = attempt.question.missing(reading.value)
+        if attempt.reading is None or len(missing) < len(attempt.missing):
+            attempt.reading, attempt.missing = reading, missing
+
+    async def _asks_sick[T](
+        self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_first: bool
+    ) -> bool:
+        """Return True if a sick source may be asked now."""
+        question, policy = attempt.question, self.sick_policy
+        if question.is_essential and policy is SickPolicy.IF_DUE:
+            policy = SickPolicy.ONCE
+        if is_first and (policy is SickPolicy.ALWAYS or not ranked.withholds):
+            return True  # what answers at times is better than nothing
+        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
+            self._asked_though_sick.add(question.name)
+            return True
+        return await self.reader.health.claim_probe(ranked.host, ranked.surface)
+
+    def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
+        # Taken out first, so that it counts as the newest and the oldest walk is dropped.
+        self._walks.pop((question, entity_id), None)
+        self._walks[question, entity_id] = surface
+        if len(self._walks) > WALKS_KEPT:
+            del self._walks[next(iter(self._walks))]
+
+
+def refusal_scope(error: UpstreamError) -> rules.RefusalScope:
+    """Return which sources may be asked after an error, by its policies in the refusal table."""
+    policies = refusal_table.policy_of(error)
+    is_silent = isinstance(error, UnreachableError) and error.status is None
+    if refusal_table.RefusalPolicy.OTHER_HOST in policies or (
+        is_silent and error.reason != OPEN_REASON
+    ):
+        return rules.RefusalScope.OTHER_HOST
+    if refusal_table.RefusalPolicy.OTHER_SOURCE in policies:
+        return rules.RefusalScope.ANY
+    return (
+        rules.RefusalScope.NOT_INSTEAD
+        if refusal_table.RefusalPolicy.OPEN_CIRCUIT in policies
+        else rules.RefusalScope.NONE
+    )
+
+
+def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return the answers that say what a source is worth.
+
+    A demand says nothing about that, and its circuit handles it. If it counted, the next source of
+    the same host would move before it and be asked in its place.
+    """
+    return tuple(kind for kind in kinds if kind not in refusal_table.DEMANDS)
+
+
+def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> UpstreamError:
+    """Return the error of the best source; one that ends a source only if all errors do.
+
+    A source that a profile patch switches off does not count, unless all are off.
+    """
+    refusals = [error for error in attempt.errors if error.reason != SURFACE_OFF]
+    if refusals or not attempt.sick:
+        errors = refusals or attempt.errors
+        return min(errors, key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS))
+    best = attempt.sick[0]
+    return RefusedLatelyError(
+        f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "
+        "requests, so it was not asked",
+        surface=best.surface,
+        reason=best.answers[-1],
+        hint="one request in ten minutes probes whether it answers again",
+    )
