@@ -94,7 +94,9 @@ def forget_runs(home: Home, names: erasure.AccountNames) -> int:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
     pattern = erasure.to_pattern(names.ids)
-    with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
+    with translate_errors(
+        "erasing from the orchestrator's storage", causes=(SQLAlchemyError, OSError)
+    ):
         # Dagster's databases: files in the home, and the server if one is set.
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
         urls = [

@@ -415,7 +415,7 @@ _HINT_OF_FAULT = "look at the system's log: the disk may be broken, or read-only
 
 @contextmanager
 def translate_errors(
-    what: str, *causes: type[Exception], retry_after: float | None = None
+    what: str, *, causes: tuple[type[Exception], ...], retry_after: float | None = None
 ) -> Iterator[None]:
     """Translate `causes`, raised while doing `what`; `retry_after` as in `SametrackError`.
 

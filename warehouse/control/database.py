@@ -8,7 +8,7 @@ PostgreSQL rows are locked when they are read for an update.
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -35,6 +35,10 @@ _READING = "sametrack_reading"
 
 Clock = Callable[[], float]
 type StoredRow = sa.Row[Any]  # the schema has the types of its columns
+
+
+_errors = partial(translate_errors, causes=(SQLAlchemyError, sqlite3.Error, OSError))
+"""Translates driver errors too: they are raised where SQLAlchemy prepares a connection."""
 
 
 class ControlStore:
@@ -223,11 +227,6 @@ def to_json(document: ReadOnlyDocument | None) -> str | None:
 def from_json(text: str | None) -> Any:  # JSON
     """Parse a stored document."""
     return None if text is None else orjson.loads(text)
-
-
-def _errors(what: str, *, retry_after: float | None = None) -> AbstractContextManager[None]:
-    """Translate driver errors too: they are raised where SQLAlchemy prepares a connection."""
-    return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError, retry_after=retry_after)
 
 
 def tune_sqlite(connection: sqlite3.Connection) -> None:

@@ -42,7 +42,7 @@ def erase(
     if not control.is_sqlite:
         return row_counts
     # Rewrite the file: a deleted row stays in it until its space is reused.
-    with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
+    with translate_errors("rewriting the control store", causes=(sqlite3.Error, SQLAlchemyError)):
         # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
         raw = control.engine.raw_connection()
         try:

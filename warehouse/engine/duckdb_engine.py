@@ -356,7 +356,7 @@ def query_errors() -> Iterator[None]:
         WarehouseError: The query is invalid.
         WarehouseUnavailableError: The files or the memory for it are missing.
     """
-    with translate_errors("reading the lake", duckdb.Error, pa.ArrowException, OSError):
+    with translate_errors("reading the lake", causes=(duckdb.Error, pa.ArrowException, OSError)):
         try:
             yield
         except _QUERY_MISTAKES as error:

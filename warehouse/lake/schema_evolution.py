@@ -83,29 +83,17 @@ TURN_FILE = "_forgetting.lock"  # Delta takes files that begin with an underscor
 
 
 @contextmanager
-def writing(path: str) -> Iterator[None]:
-    """Write to the table at `path` at the same time as others.
+def writing(path: str, *, alone: bool = False) -> Iterator[bool]:
+    """Lock the table at `path` for writing, at the same time as others or `alone`.
 
-    Waits while a process deletes old versions.
+    Writers wait while a process deletes old versions, which it does alone. Yields False in an
+    object store, which has no locks.
     """
-    with _turn(path, fcntl.LOCK_SH):
-        yield
-
-
-@contextmanager
-def writing_alone(path: str) -> Iterator[bool]:
-    """Take an exclusive lock on the table; yields False in an object store, which has no locks."""
-    with _turn(path, fcntl.LOCK_EX) as is_alone:
-        yield is_alone
-
-
-@contextmanager
-def _turn(path: str, kind: int) -> Iterator[bool]:
     if not Path(path).is_dir():  # an object store, or a folder that has vanished
         yield False
         return
     with Path(path, TURN_FILE).open("w") as turn:
-        fcntl.flock(turn, kind)
+        fcntl.flock(turn, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         try:
             yield True
         finally:

@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -36,7 +36,6 @@ from warehouse.lake.schema_evolution import (
     rewrite_properties,
     version_of,
     writing,
-    writing_alone,
 )
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.records.times import observed_now
@@ -383,7 +382,7 @@ class Lake:
         """
         handle = self._handle(name)
         title = f"forgetting old versions of {name}"
-        with storage_errors(title), writing_alone(handle.path) as is_alone:
+        with storage_errors(title), writing(handle.path, alone=True) as is_alone:
             purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
             _update(handle)
 
@@ -477,9 +476,8 @@ def lake_root(url: str) -> str:
     return root
 
 
-def storage_errors(what: str) -> AbstractContextManager[None]:
-    """Translate errors of Delta, Arrow and the disk, raised while doing `what`."""
-    return translate_errors(what, DeltaError, pa.ArrowException, OSError)
+storage_errors = partial(translate_errors, causes=(DeltaError, pa.ArrowException, OSError))
+"""Translates errors of Delta, Arrow and the disk."""
 
 
 def is_remote(url: str) -> bool:

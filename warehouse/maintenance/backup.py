@@ -302,7 +302,7 @@ def raise_sequences(*, control_url: str, lake_url: str, world: str) -> int:
 @contextmanager
 def backup_errors(what: str) -> Iterator[None]:
     """Translate errors of the disk, SQLite and Delta."""
-    with storage_errors(what), translate_errors(what, sqlite3.Error, shutil.Error):
+    with storage_errors(what), translate_errors(what, causes=(sqlite3.Error, shutil.Error)):
         yield
 
 

@@ -125,7 +125,7 @@ def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     lake.check_free_space()
     with (
         closing(Engine(lake)) as engine,
-        translate_errors("writing the video index", sqlite3.Error, OSError),
+        translate_errors("writing the video index", causes=(sqlite3.Error, OSError)),
     ):
         # Drafts of processes that were killed.
         for draft in index.path.parent.glob(f"{video_index.FILE}.*"):

@@ -24,7 +24,7 @@ from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse, waiting_for_host
-from pipelines.platform.http.circuit_breaker import CircuitBreaker, LearnedHealth
+from pipelines.platform.http.circuit_breaker import DISALLOWED, CircuitBreaker, LearnedHealth
 from pipelines.platform.profiles import HostRate, PlatformProfile
 from warehouse.control import ControlStore, hosts, leases
 from warehouse.control.hosts import CacheValidators, RobotsVerdict
@@ -47,7 +47,6 @@ DAY_S = 86_400.0
 REFETCH_AFTER_S = 3600.0  # when the file could not be read
 FETCH_LEASE_S = 10.0  # how long to wait for another process that reads the file
 MAX_POLLS = 50
-DISALLOWED = "robots_disallow"
 _AGENT_LINE = re.compile(
     r"^(?P<field>[ \t]*user[ -]?agent[ \t]*[: \t])(?P<name>[^\r\n#]*)", re.IGNORECASE | re.MULTILINE
 )
