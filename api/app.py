@@ -24,8 +24,9 @@ from api.responses.errors import METHOD_NOT_ALLOWED, MalformedRequestError, erro
 from api.routes import ROUTERS, allowed_methods
 from api.routes.dependencies import Services
 from api.server.access.tokens import Holder, holder_of
-from api.server.middleware.validation_errors import to_service_error
-from api.server.middleware_stack import RequestLogger, tools_role, wrap
+from api.server.middleware import RequestLogger
+from api.server.middleware_stack import tools_role, wrap
+from api.server.validation_errors import to_service_error
 from api.services.job_feed import JobBroadcaster
 from api.settings import SERVICE_VERSION, ApiSettings
 from warehouse.records.errors import SametrackError

@@ -21,8 +21,8 @@ from api.routes.dependencies import Services
 from api.server.health import PlatformHealth, Readiness, probe_disk, probe_workers, probe_writable
 from api.server.listener import server_options
 from api.server.metrics import Metrics, StoreMetrics
-from api.server.middleware_stack import RequestLogger
-from api.services.entity_changes import EntityChanges
+from api.server.middleware import RequestLogger
+from api.server.response_cache import EntityChanges
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster

@@ -7,6 +7,7 @@ from `warehouse.records.times`.
 import asyncio
 import time
 from datetime import UTC, datetime
+from functools import partial
 from typing import Protocol
 
 
@@ -26,17 +27,9 @@ class Clock(Protocol):
 class MachineClock:
     """The clock of this machine."""
 
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        """Return monotonic seconds."""
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait for the given seconds."""
-        await asyncio.sleep(seconds)
+    now = staticmethod(partial(datetime.now, UTC))
+    monotonic = staticmethod(time.monotonic)
+    sleep = staticmethod(asyncio.sleep)
 
 
 MACHINE_CLOCK: Clock = MachineClock()

@@ -17,8 +17,7 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import leases
-from warehouse.home import Home
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import Home, translate_errors
 from warehouse.maintenance import erasure
 from warehouse.records.errors import CapacityExhaustedError
 
@@ -90,7 +89,9 @@ def forget_runs(home: Home, names: erasure.AccountNames) -> int:
         WarehouseUnavailableError: Dagster's storage cannot be read or rewritten.
     """
     pattern = erasure.to_pattern(names.ids)
-    with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
+    with translate_errors(
+        "erasing from the orchestrator's storage", causes=(SQLAlchemyError, OSError)
+    ):
         # Dagster's databases: files in the home, and the server if one is set.
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
         urls = [

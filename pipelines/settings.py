@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from warehouse.records.worlds import DataProvider, MusicProvider
+from warehouse.home import DataProvider, MusicProvider
 
 _FIRST_DAY, _LAST_DAY = date(2025, 10, 1), date(2045, 12, 31)
 """Days on which a world of the sandbox can end: after its example videos, within its chart."""

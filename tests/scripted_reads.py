@@ -17,8 +17,7 @@ from api.app import create_app
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.services.reads.chart import ChartHistoryReader
-from api.services.reads.deadline import TASK, Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import TASK, Deadline, Sources
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures

@@ -1,4 +1,7 @@
-"""The home of one world: its folder below `DATA_HOME`, disk space, files next to the lake."""
+"""The home of one world: which worlds there are, its folder below `DATA_HOME`, its disk and files.
+
+Errors of the disk and of the libraries that read and write its files become our own here.
+"""
 
 import errno
 import hashlib
@@ -8,14 +11,30 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Literal
 from uuid import uuid4
 
 from warehouse.records import errors
-from warehouse.records.errors import CapacityExhaustedError
+from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
 from warehouse.records.evidence import Excerpt
+
+# Names of providers and worlds: the data of one profile, or of a provider with its own data.
+
+DataProvider = Literal["vidplat-public", "browser-public", "mock", "file", "vidplat-web"]
+MusicProvider = Literal["public-graph", "mobileapp-guest", "browser-public"]
+OWN_WORLDS = frozenset({"mock", "file"})
+"""Providers whose data is in a world of their name, whatever the profile."""
+_REAL = frozenset({"public", "file"})
+
+
+def is_demo_world(world: str) -> bool:
+    """Return True unless the data comes from the public platform or from the user's own files."""
+    return world not in _REAL
+
 
 # The home of one world: the folder below `DATA_HOME` with its stores, and its marker file.
 #
@@ -353,3 +372,83 @@ def _newest_first(folder: Path, pattern: str) -> Iterator[tuple[Path, float, int
     for path, status in sorted(files, key=lambda file: -file[1].st_mtime):
         size_so_far += status.st_size
         yield path, status.st_mtime, size_so_far
+
+
+# Translation of storage library errors.
+#
+# A library's message never goes into `detail`, because it can contain paths and URLs; the cause
+# stays attached for the log. Of the message only the name of a damaged or missing file is used,
+# without its folder.
+
+_HINT_OF_STORE = "check that the store is reachable, the free disk space and the owner of the files"
+_HINT_OF_DAMAGE = (
+    "restore the last backup with `sametrack restore` into a new DATA_HOME; "
+    "no other file was changed, so keep this one to recover what is newer"
+)
+_HINT_OF_PERMISSION = (
+    "mount the disk for writing, and check the owner and the permissions of the files in DATA_HOME"
+)
+_DATA_FILE = re.compile(r"[A-Za-z0-9_.=-]+\.(?:parquet|duckdb)")
+_DAMAGES = {
+    "file is not a database": "control.sqlite",
+    "database disk image is malformed": "control.sqlite",
+    "Kernel error: Json error": "a file of its transaction log (_delta_log)",
+    "No magic bytes found": None,
+    "too small to be a Parquet file": None,
+    "No files found that match": None,
+    "TProtocolException": None,
+    "Invalid Parquet": None,
+    "Requested range was invalid": None,
+    "Object at location": None,
+}
+"""Messages of libraries about a damaged or missing file, and its name if they do not state it."""
+_NO_PERMISSION = (
+    "attempt to write a readonly database",
+    "unable to open database file",
+    "Permission denied",
+    "Read-only file system",
+)
+"""Messages of libraries and the system about files on a read-only disk, or of another owner."""
+_DISK_FAULTS = ("disk I/O error", "Input/output error")
+_HINT_OF_FAULT = "look at the system's log: the disk may be broken, or read-only since an error"
+
+
+@contextmanager
+def translate_errors(
+    what: str, *, causes: tuple[type[Exception], ...], retry_after: float | None = None
+) -> Iterator[None]:
+    """Translate `causes`, raised while doing `what`; `retry_after` as in `SametrackError`.
+
+    Raises:
+        WarehouseUnavailableError: In place of any of them.
+    """
+    try:
+        yield
+    except causes as error:
+        damaged = find_damaged_file(error)
+        if damaged is not None:
+            # Trying again does not mend a file, so there is no `retry_after`.
+            raise WarehouseUnavailableError(
+                f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
+            ) from error
+        text = str(error)
+        if any(message in text for message in _NO_PERMISSION):
+            problem = ": the disk is read-only, or the files may not be written"
+            hint = _HINT_OF_PERMISSION
+        elif any(message in text for message in _DISK_FAULTS):
+            problem, hint = ": the disk reports an error", _HINT_OF_FAULT
+        else:
+            problem, hint = f" ({type(error).__name__})", _HINT_OF_STORE
+        raise WarehouseUnavailableError(
+            f"{what} failed{problem}", hint=hint, retry_after=retry_after
+        ) from error
+
+
+def find_damaged_file(error: Exception) -> str | None:
+    """Return the name of the file that an error says is damaged or missing; None for others."""
+    text = str(error)
+    for message, name in _DAMAGES.items():
+        if message in text:
+            match = _DATA_FILE.search(text)
+            return name or (match[0] if match else "a file")
+    return None

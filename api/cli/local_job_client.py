@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from api.cli.job_client import build_job_body, expand_job_id
 from api.params.scan import JobBody
-from api.server.middleware.validation_errors import to_service_error
+from api.server.validation_errors import to_service_error
 from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings

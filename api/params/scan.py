@@ -171,21 +171,21 @@ class QueryModel(StrictModel):
     @pydantic.model_validator(mode="before")
     @classmethod
     def _read_text(cls, given: object) -> object:
+        """Convert canonical text to the types of fields; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
         if not isinstance(given, Mapping):
             return given
-        return {name: cls._typed(name, value) for name, value in given.items()}
-
-    @classmethod
-    def _typed(cls, name: str, value: object) -> object:
-        """Convert canonical text to the type of the field; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
-        kind = cls._kinds.get(name, str)
-        if not isinstance(value, str) or kind is str:
-            return value
-        if kind is bool:
-            return _BOOLEANS.get(value, value)
-        if kind is int:
-            return int(value) if _INTEGER.fullmatch(value) else value
-        return float(value) if _REAL.fullmatch(value) else value
+        typed = dict(given)
+        for name, value in given.items():
+            kind = cls._kinds.get(name, str)
+            if not isinstance(value, str):
+                continue
+            if kind is bool:
+                typed[name] = _BOOLEANS.get(value, value)
+            elif kind is int and _INTEGER.fullmatch(value):
+                typed[name] = int(value)
+            elif kind is float and _REAL.fullmatch(value):
+                typed[name] = float(value)
+        return typed
 
 
 class ScanFields(StrictModel):

@@ -1,14 +1,10 @@
-"""Types of the envelope and of errors, and documents built from records."""
+"""Types of the envelope and of errors."""
 
-from collections.abc import Callable, Mapping
-from datetime import date, datetime
-from functools import partial
-from typing import Annotated, cast
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.documents.fields import ClosedDocument
-from pipelines.documents.videos import to_time
 
 
 class Envelope[Data](BaseModel):
@@ -57,30 +53,3 @@ class ErrorData(ClosedDocument):
     """`data` of an error response."""
 
     error: ErrorDocument
-
-
-def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> Kind:
-    """Build a document of this type from the fields of a record or a row that have its names.
-
-    `to_document(ComparedVideo, row)` reads the columns that `ComparedVideo` declares from `row`.
-
-    Args:
-        kind: A `TypedDict`.
-        record: A dataclass, or a mapping by name. Times become text, tuples lists.
-        others: Values of fields that the record lacks, or has in another form.
-    """
-    read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
-    document = {}
-    for name in kind.__annotations__:
-        value = others[name] if name in others else read(name)
-        # By exact type: a `datetime` is also a `date`, and a named tuple stays what it is.
-        encode = _PLAIN.get(type(value))
-        document[name] = value if encode is None else encode(value)
-    return cast("Kind", document)
-
-
-_PLAIN: Mapping[type, Callable[..., object]] = {
-    datetime: to_time,
-    date: date.isoformat,
-    tuple: list,
-}

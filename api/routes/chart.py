@@ -11,7 +11,7 @@ from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import ChartHistoryDep, DeadlineDep, check_query
 from api.schemas import responses
 from api.schemas.chart import ChartHistoryDocument
-from api.server.middleware.response_cache import cache_response
+from api.server.response_cache import cache_response
 
 router = APIRouter(tags=["Chart"], dependencies=[Depends(check_query)])
 

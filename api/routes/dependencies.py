@@ -17,16 +17,15 @@ from api.responses.errors import NotFoundError, UnknownParameterError
 from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.health import Readiness
 from api.server.metrics import Metrics
-from api.server.middleware.validation_errors import quote_value
-from api.services.entity_changes import EntityChanges
+from api.server.response_cache import EntityChanges
+from api.server.validation_errors import quote_value
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_document import JobResponses
 from api.services.job_feed import JobBroadcaster
 from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
-from api.services.reads.deadline import Deadline, preferred_wait
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources, preferred_wait
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
 from warehouse.records import errors
@@ -155,13 +154,11 @@ async def _pictures(services: ServicesDep) -> PictureService:
 
 async def _deadline(request: Request, sources: SourcesDep) -> Deadline:
     """Return the deadline of a request; a client may set an earlier one with `Prefer: wait`."""
+    if isinstance(sources, NotChosen):
+        return cast("Deadline", sources)
+    limit_s = sources.settings.sync_request_timeout
     waits_s = preferred_wait(request.headers.get("prefer", ""))
-
-    def deadline_of(chosen: Sources) -> Deadline:
-        limit_s = chosen.settings.sync_request_timeout
-        return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
-
-    return built_from(sources, deadline_of)
+    return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
 
 
 async def _moment(request: Request) -> datetime:

@@ -14,7 +14,7 @@ from api.routes import dependencies
 from api.routes.music import STARTED
 from api.schemas import responses
 from api.schemas.result import JobDocument, JobList, JobPreview
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services import job_document
 from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES

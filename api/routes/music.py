@@ -14,7 +14,7 @@ from api.responses.errors import ACCEPTED, OK
 from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep, check_query
 from api.schemas import responses
 from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse, JobDocument
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services import job_document
 from api.services.batch import expand_inputs, to_batch
 from api.services.job_document import wait_for_job

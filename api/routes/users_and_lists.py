@@ -23,7 +23,7 @@ from api.schemas.responses import (
     UPSTREAM_ERRORS,
     read_responses,
 )
-from api.server.middleware.response_cache import cache_response
+from api.server.response_cache import cache_response
 from api.services.reads.documents import ReadResult, TimeWindow
 from api.services.reads.lists import (
     HASHTAG_ORDERS,

@@ -11,7 +11,7 @@ from api.responses.errors import MalformedJsonError
 from api.routes.dependencies import DeadlineDep, SourcesDep, check_query
 from api.schemas.lists import ManyVideos
 from api.schemas.responses import PLATFORM_ERRORS, action_responses
-from api.server.middleware.json_body import JsonRoute, parse_json
+from api.server.json_body import JsonRoute, parse_json
 from api.services.reads.videos import read_videos
 from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
 from warehouse.records.errors import InvalidVideoIdsError

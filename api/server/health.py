@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from api.responses.documents import to_document
 from api.schemas import health as schemas
 from pipelines.doctor import documents
-from pipelines.documents.videos import to_time
+from pipelines.documents.videos import to_document, to_time
 from warehouse.control.hosts import CircuitState, RobotsDecision
 from warehouse.home import free_megabytes, why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError

@@ -14,8 +14,7 @@ from api.params.scan import MAX_BATCH_INPUTS, InputText
 from api.responses.errors import with_hint
 from api.schemas.result import BatchItem, BatchResult, BatchSongList, ResultNote
 from api.services.job_document import notes, poll_url, ranking_of
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, SONG_LIST_KINDS, InputTarget
 from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters

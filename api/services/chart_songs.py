@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import chart_platform
 from api.services.series import growth_document
 from pipelines.charts.rules import platform_comparison
 from pipelines.charts.rules.platform_comparison import LEAD_METHOD
 from pipelines.charts.service import read_stored_chart, update_song_links
+from pipelines.documents.videos import to_document
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts

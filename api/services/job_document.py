@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, override
 
 from anyio.to_thread import run_sync
 
-from api.responses.documents import to_document
 from api.responses.envelope import EncodedData, encode_data
 from api.responses.errors import with_hint
 from api.schemas import result as schemas
 from pipelines.documents.result_types import Discovery, HotVideos
-from pipelines.documents.videos import to_time
+from pipelines.documents.videos import to_document, to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import rank_selected, view_result
 from pipelines.scan.service.service import RunningScan, ScanJob, ScanService

@@ -17,7 +17,7 @@ import zstandard
 from benchmarks.fuzz.sounds import SOUNDS, read_sound
 from benchmarks.fuzz.streams import read_response
 from pipelines.catalog.sources.tables import parse_table
-from pipelines.platform.http.robots import AGENT, parse_robots
+from pipelines.platform.http.host_policy import AGENT, parse_robots
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.pictures import shrink
 from pipelines.platform.profiles import load_profile

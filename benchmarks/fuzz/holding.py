@@ -33,7 +33,7 @@ from warehouse.records.videos import (
     VideoPage,
 )
 from warehouse.tables import BY_NAME
-from warehouse.tables.contract import to_arrow
+from warehouse.tables.column import to_arrow
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SEEN = ParseContext(surface="any", observed_at=NOW, link_of=str)

@@ -29,7 +29,7 @@ import pyarrow as pa
 import sqlalchemy
 
 from api.cli.main import main
-from api.server.middleware.response_cache import ResponseCache
+from api.server.response_cache import ResponseCache
 from api.services.job_document import JobResponses
 from pipelines.scan.service.service import ResultCache
 from warehouse.engine.duckdb_engine import Engine

@@ -19,7 +19,7 @@ LAKE = (
 ARRANGING = ("tests/warehouse/maintenance/test_sorting.py",)
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "api/server/middleware/guard.py": ("tests/api/server/test_guard_rules.py",),
+    "api/server/middleware.py": ("tests/api/server/test_guard_rules.py",),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/scoring.py": (
         "tests/audio/matching/test_scoring.py",
@@ -31,7 +31,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/scan/rules/test_coverage_records.py",
         "tests/documents/test_source_decisions.py",
     ),
-    "pipelines/reads/cursors.py": ("tests/api/services/test_cursors.py",),
     "pipelines/scan/service/service.py": (
         "tests/scan/rules/test_job_rules.py",
         "tests/scan/rules/test_lost_runs.py",
@@ -56,13 +55,16 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/captures/test_search_steps.py",
         "tests/captures/test_list_walks.py",
     ),
-    "warehouse/queries/lists.py": ("tests/warehouse/queries/test_list_union_rules.py",),
+    "warehouse/queries/lists.py": (
+        "tests/warehouse/queries/test_list_union_rules.py",
+        "tests/api/services/test_cursors.py",
+    ),
     "pipelines/platform/http/link_gate.py": ("tests/platform/http/test_link_gate.py",),
     "pipelines/platform/parsers/links.py": (
         "tests/platform/parsers/test_links.py",
         "tests/platform/http/test_link_gate.py",
     ),
-    "warehouse/tables/contract.py": ("tests/warehouse/test_row_contract.py",),
+    "warehouse/tables/column.py": ("tests/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,
     "warehouse/lake/record_rows.py": ("tests/warehouse/lake/test_observation_rows.py",),
     "warehouse/maintenance/compaction.py": ARRANGING,

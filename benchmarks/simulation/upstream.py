@@ -19,9 +19,8 @@ from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter, build_host_policy
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes, HostRate, load_profile
-from pipelines.platform.sources.planner import Planner
+from pipelines.platform.sources.planner import Planner, SurfaceReader
 from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import (
     ForbiddenError,
     LoginRequiredError,

@@ -129,11 +129,6 @@ class Capture[T](CaptureFacts):
     capture_id: str | None = field(default_factory=lambda: uuid4().hex)
 
     @property
-    def entity_id(self) -> str:
-        """The id, the term or the issue that was asked for."""
-        return self.request.entity_id
-
-    @property
     def payload_sha256(self) -> str | None:
         """Hash of the body; None if there is none."""
         return hashlib.sha256(self.payload).hexdigest() if self.payload else None
@@ -143,11 +138,6 @@ class Capture[T](CaptureFacts):
         """The value of a read that was answered."""
         assert self.value is not None
         return self.value
-
-    @property
-    def observed(self) -> T | None:
-        """The value, if it is an observation of the platform."""
-        return None if self.is_fallback else self.value
 
 
 def answered_capture[T: CapturedValue](
@@ -437,10 +427,12 @@ def capture_tables(
             )
         place = {
             "surface": capture.surface,
-            "entity_id": capture.entity_id,
+            "entity_id": capture.request.entity_id,
             "sequence": sequence,
         }
-        if isinstance(capture.observed, VideoPage | SearchPage):
+        # Demo data is no observation of the platform.
+        observed = None if capture.is_fallback else capture.value
+        if isinstance(observed, VideoPage | SearchPage):
             tables["raw.capture_items"] += [
                 {
                     "capture_id": capture.capture_id,
@@ -448,9 +440,9 @@ def capture_tables(
                     "aweme_id": video.aweme_id,
                     **place,
                 }
-                for position, video in enumerate(capture.observed.videos)
+                for position, video in enumerate(observed.videos)
             ]
-        for table, row in _observation_rows(capture, origin):
+        for table, row in _observation_rows(observed, capture, origin):
             tables[table].append(row)
         tables["raw.captures"].append(
             {
@@ -462,7 +454,7 @@ def capture_tables(
                 "http_status": capture.http_status,
                 "request_count": capture.request_count,
                 "cursor_in": capture.request.cursor,
-                **_page_columns(capture.observed),
+                **_page_columns(observed),
                 "payload_sha256": sha256,
                 "source_path": capture.source_path,
                 "parser_version": capture.parser_version,
@@ -473,16 +465,18 @@ def capture_tables(
     return tables
 
 
-def _observation_rows(capture: Capture[Any], origin: Origin) -> Iterator[tuple[str, Row]]:
+def _observation_rows(
+    observed: CapturedValue | None, capture: Capture[Any], origin: Origin
+) -> Iterator[tuple[str, Row]]:
     """Yield the table and the row of each record that a capture observed."""
-    match capture.observed:
+    match observed:
         case VideoPage(videos=videos, foreign=foreign):
             # Foreign rows are observed, too; they are no items of the list.
             yield from _video_rows((*videos, *foreign), origin)
         case SearchPage() as page:
             yield from _video_rows(page.videos, origin)
             place = capture.request.place or SearchPosition()
-            row = record_rows.search_page_row(page, term=capture.entity_id, place=place)
+            row = record_rows.search_page_row(page, term=capture.request.entity_id, place=place)
             row |= {"surface": capture.surface, "observed_at": capture.observed_at}
             yield "raw.search_pages", {**row, **origin}
         case VideoDetail(video=video):

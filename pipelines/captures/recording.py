@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
 from importlib import import_module
@@ -22,7 +22,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Status, StatusCode
 from pydantic import TypeAdapter
 
-from pipelines.captures import erased_accounts
+from pipelines.captures import sharing
 from pipelines.captures.capture import (
     Capture,
     CaptureRequest,
@@ -45,8 +45,7 @@ from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.committed_rows import read_committed_ids
-from warehouse.queries.videos import read_marks
+from warehouse.queries.videos import read_committed_ids, read_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
@@ -265,7 +264,7 @@ class CaptureSession:
         self._engine = options["engine"]
         self._control = options["control"]
         self._journal = options.get("journal")
-        self._marks = erased_accounts.ErasureMarksCache(self._engine, clock=clock)
+        self._marks = sharing.ErasureMarksCache(self._engine, clock=clock)
         self._watcher = CancellationWatcher(options.get("cancelled", lambda: False))
         self._recorder = CaptureRecorder(source.name, options, clock=clock)
         self._sharing = CaptureSharing(
@@ -299,7 +298,7 @@ class CaptureSession:
         self, request: CaptureRequest, ask: Callable[[], Call[Reading[T]]]
     ) -> Capture[T]:
         """Read from the source, or from another process that is reading the same."""
-        erased: Any = erased_accounts.refuse_erased(request, await self._marks.marks())
+        erased: Any = sharing.refuse_erased(request, await self._marks.marks())
         if erased is not None:
             return Capture(
                 request=request,
@@ -354,7 +353,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             target = await self._run(call, request, call_trace)
         if (await self._marks.marks()).hold(target.id, target.account):
-            raise erased_accounts.erased_account_error()
+            raise sharing.erased_account_error()
         last = call_trace.last
         self._recorder.note(
             Capture(
@@ -447,7 +446,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             reading = await self._run(call, request, call_trace, key=key, lease=lease)
         # The account may have been erased while the call was under way.
-        value = erased_accounts.without_erased(reading.value, await self._marks.marks())
+        value = sharing.without_erased(reading.value, await self._marks.marks())
         has_erased = value is not reading.value
         if has_erased:  # the body contains erased data, so it is not stored
             reading = replace(reading, value=value, payload=b"")
@@ -458,7 +457,7 @@ class CaptureSession:
         # To the journal first: a run that is killed before the lake has it can restore it from
         # there.
         await self._write_journal(key, capture)
-        self._note(capture, lease)
+        self._recorder.note(capture, lease)
         await self._recorder.flush_if_due()
         return capture
 
@@ -478,7 +477,10 @@ class CaptureSession:
                 return await self._watcher.run(call)
         except (errors.RunCancelledError, asyncio.CancelledError):
             # Not in the journal: the next run has to ask again.
-            self._note(refused_capture(None, request, call_trace, observed_at=asked_at), lease)
+            unanswered: Capture[Any] = refused_capture(
+                None, request, call_trace, observed_at=asked_at
+            )
+            self._recorder.note(unanswered, lease)
             raise
         except errors.SametrackError as error:
             capture: Capture[Any] = refused_capture(
@@ -486,17 +488,12 @@ class CaptureSession:
             )
             if key is not None and isinstance(error, _REPEATABLE):
                 await self._write_journal(key, capture)
-            self._note(capture, lease)
+            self._recorder.note(capture, lease)
             await self._recorder.flush_if_due()
             raise
         finally:
             self.requests_used += call_trace.request_count
             self.verdicts.update(call_trace.verdicts)
-
-    def _note(self, capture: Capture[Any], lease: CaptureLease | None) -> None:
-        self._recorder.note(capture)
-        if lease is not None:
-            lease.capture = capture
 
 
 def sound_key(aweme_id: str) -> str:
@@ -537,11 +534,13 @@ class CaptureRecorder:
         self._waiting_since = 0.0
         self._writing = asyncio.Lock()
 
-    def note(self, capture: Capture[Any]) -> None:
-        """Add a capture to the next batch."""
+    def note(self, capture: Capture[Any], lease: CaptureLease | None = None) -> None:
+        """Add a capture to the next batch; those who wait for its lease then get it."""
         if not self._waiting:
             self._waiting_since = self._clock.monotonic()
         self._waiting.append(capture)
+        if lease is not None:
+            lease.capture = capture
 
     async def flush_if_due(self) -> None:
         """Write if enough captures are pending, or the oldest is old enough."""
@@ -575,8 +574,9 @@ class CaptureRecorder:
             "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
             {"hashes": sorted(filter(None, hashes))},
         )
+        requests = [capture.request for capture in captures]
         numbers = shared_captures.next_numbers(
-            self._control, [(capture.request.surface, capture.entity_id) for capture in captures]
+            self._control, [(request.surface, request.entity_id) for request in requests]
         )
         tables = capture_tables(
             captures,
@@ -591,17 +591,17 @@ class CaptureRecorder:
         # Last: who sees the new generation reads again, and must find the rows.
         shared_captures.raise_generations(
             self._control,
-            {entity_key(capture.surface, capture.entity_id) for capture in captures},
+            {entity_key(capture.surface, capture.request.entity_id) for capture in captures},
         )
 
 
+@dataclass(eq=False)
 class CancellationWatcher:
     """Polls the cancel flag of a job while calls run; concurrent calls share one poll."""
 
-    def __init__(self, cancelled: Callable[[], bool]) -> None:
-        self._cancelled = cancelled
-        self._is_cancelled = False
-        self._checked_at = float("-inf")
+    cancelled: Callable[[], bool]
+    _is_cancelled: bool = field(default=False, init=False)
+    _checked_at: float = field(default=float("-inf"), init=False)
 
     async def run[T](self, call: Call[T]) -> T:
         """Await the call, and cancel it when the job is cancelled.
@@ -616,7 +616,7 @@ class CancellationWatcher:
                 now = time.monotonic()
                 if not self._is_cancelled and now - self._checked_at >= CANCEL_FLAG_POLL_S:
                     self._checked_at = now
-                    self._is_cancelled = await asyncio.to_thread(self._cancelled)
+                    self._is_cancelled = await asyncio.to_thread(self.cancelled)
                 if self._is_cancelled:
                     raise errors.RunCancelledError("the job was cancelled")
                 await asyncio.wait({task}, timeout=CANCEL_FLAG_POLL_S)

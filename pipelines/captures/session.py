@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
@@ -225,18 +226,20 @@ class Captures(CaptureSession):
         `on_item` is called for each video if the source reads them one by one, which may take
         minutes per page.
         """
-        fetch = self._pages("music_list", music_id, self._provider.fetch_music_page)
+        fetch = partial(self._capture_page, "music_list", music_id, self._provider.fetch_music_page)
         steps = walks.ListWalkState(limit=limit, page_limit=LIST_PAGE_LIMIT)
         with watch_items(on_item):
-            return self._walked_list(await steps.walk("music_list", fetch))
+            return await steps.walk("music_list", fetch)
 
     async def walk_hashtag(
         self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT
     ) -> walks.ListWalk:
         """Capture videos under a hashtag, until about `limit` are seen or the list ends."""
-        fetch = self._pages("hashtag_list", ch_id, self._provider.fetch_hashtag_page)
+        fetch = partial(
+            self._capture_page, "hashtag_list", ch_id, self._provider.fetch_hashtag_page
+        )
         steps = walks.ListWalkState(limit=limit, page_limit=pages)
-        return self._walked_list(await steps.walk("hashtag_list", fetch))
+        return await steps.walk("hashtag_list", fetch)
 
     async def walk_user_posts(
         self, sec_uid: str, *, pages: int = 1, cursor: int = 0
@@ -245,35 +248,29 @@ class Captures(CaptureSession):
 
         Posts are newest first, except for pinned ones.
         """
-        fetch = self._pages("user_posts", sec_uid, self._provider.fetch_author_page)
+        fetch = partial(self._capture_page, "user_posts", sec_uid, self._provider.fetch_author_page)
         steps = walks.ListWalkState(limit=sys.maxsize, page_limit=pages, cursor=cursor)
-        return self._walked_list(await steps.walk("user_posts", fetch))
+        return await steps.walk("user_posts", fetch)
 
-    def _walked_list(self, walk: walks.ListWalk) -> walks.ListWalk:
-        self._recent.expect(video.aweme_id for video in walk.videos)
-        return walk
-
-    def _pages(self, surface: str, entity_id: str, fetch: FetchList) -> walks.FetchPage:
-        """Return what captures the page of a list at a cursor."""
-
-        async def capture_page(cursor: int) -> videos.VideoPage:
-            # A cursor belongs to the surface that gave it, so only walks over the same one share
-            # pages.
-            request = CaptureRequest(
-                kind="list",
-                surface=surface,
-                entity_id=entity_id,
-                cursor=cursor,
-                begun_on=self._walked.get((surface, entity_id)) if cursor else None,
-            )
-            capture = await self._capture(request, lambda: fetch(entity_id, cursor))
-            if cursor == 0 and not capture.is_fallback:
-                self._walked[surface, entity_id] = capture.surface
-                if capture.is_shared:
-                    self._provider.resume_walk(capture.surface, entity_id)
-            return capture.result
-
-        return capture_page
+    async def _capture_page(
+        self, surface: str, entity_id: str, fetch: FetchList, cursor: int
+    ) -> videos.VideoPage:
+        """Capture the page of a list at a cursor."""
+        # A cursor belongs to the surface that gave it, so only walks over the same one share pages.
+        request = CaptureRequest(
+            kind="list",
+            surface=surface,
+            entity_id=entity_id,
+            cursor=cursor,
+            begun_on=self._walked.get((surface, entity_id)) if cursor else None,
+        )
+        capture = await self._capture(request, lambda: fetch(entity_id, cursor))
+        if cursor == 0 and not capture.is_fallback:
+            self._walked[surface, entity_id] = capture.surface
+            if capture.is_shared:
+                self._provider.resume_walk(capture.surface, entity_id)
+        self._recent.expect(video.aweme_id for video in capture.result.videos)
+        return capture.result
 
     async def search(
         self, terms: Sequence[str], *, limits: walks.SearchLimits, known: Collection[str] = ()
@@ -469,9 +466,9 @@ class Captures(CaptureSession):
 
     async def music_of_trend(self, trends_id: str) -> str:
         """Return the music id that most videos of a trend use."""
-        fetch = self._pages("trends_list", trends_id, self._provider.fetch_trend)
+        fetch = partial(self._capture_page, "trends_list", trends_id, self._provider.fetch_trend)
         steps = walks.ListWalkState(limit=1, page_limit=1)
-        walk = self._walked_list(await steps.walk("trends_list", fetch))
+        walk = await steps.walk("trends_list", fetch)
         if walk.error is not None:
             raise walk.error
         music_id = most_used_music(walk.videos)

@@ -1,14 +1,16 @@
-"""Shares concurrent captures between processes: one reads the source, others wait for its result.
+"""What processes share about captures: erased accounts, reads under way, and recent observations.
 
-Here: acquiring, renewing and releasing the lease, waiting, and restoring the record, or the
-refusal, from the rows of the other process's capture. Reading is in `recording.py`.
+Erased accounts are not requested, and are removed from records. Of several processes that need the
+same, one reads the source and the others wait for its result. Reading is in `recording.py`.
 """
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import is_
 from typing import Any
 from uuid import uuid4
 
@@ -17,17 +19,125 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.sources.table import CapturedValue
 from warehouse.control import ControlStore
 from warehouse.control import captures as shared_captures
-from warehouse.control.captures import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
 from warehouse.queries.results import read_latest_videos
+from warehouse.queries.videos import read_marks
 from warehouse.records import errors
 from warehouse.records.charts import ChartPage
-from warehouse.records.errors import SametrackError
+from warehouse.records.erasure import ERASED_REASON, ErasureMarks
+from warehouse.records.errors import SametrackError, UnresolvedIdError
+from warehouse.records.search import SearchPage
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
+
+# Keeps erased accounts out of captures: they are not requested, and are removed from records.
+#
+# Here: requests, records, and the erasure marks as this process last read them. Not here: erasing.
+
+RELOAD_INTERVAL_S = 1.0
+_HINT = "an erased account stays erased; its data is not collected again"
+
+
+@dataclass(eq=False)
+class ErasureMarksCache:
+    """The erasure marks of the world, reloaded at most every `RELOAD_INTERVAL_S` seconds."""
+
+    engine: Engine
+    _: KW_ONLY
+    clock: Clock = MACHINE_CLOCK
+    _marks: ErasureMarks = field(default_factory=ErasureMarks, init=False)
+    _read_at: float = field(default=float("-inf"), init=False)
+
+    async def marks(self) -> ErasureMarks:
+        """Return the current marks."""
+        if self.clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
+            self._read_at = self.clock.monotonic()
+            self._marks = await asyncio.to_thread(read_marks, self.engine)
+        return self._marks
+
+
+def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
+    """Return the result for a request about erased data; None if the source is to be read.
+
+    Raises:
+        UnresolvedIdError: The request is about an erased account.
+    """
+    if not marks.hold(request.entity_id):
+        return None
+    if request.kind == "work":
+        return UnavailableVideo(aweme_id=request.entity_id, reason=ERASED_REASON)
+    raise erased_account_error()
+
+
+def erased_account_error() -> UnresolvedIdError:
+    """Return the error for a request about an erased account."""
+    return UnresolvedIdError("this account was erased from this warehouse", hint=_HINT)
+
+
+def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
+    """Return a record without data of erased accounts; the same object if it has none.
+
+    Raises:
+        UnresolvedIdError: The record is an erased account itself.
+    """
+    if not marks.by_salt:
+        return value
+    remaining: CapturedValue = value
+    match value:
+        case VideoPage():
+            kept, foreign = _kept(value.videos, marks), _kept(value.foreign, marks)
+            is_same = kept is value.videos and foreign is value.foreign
+            remaining = value if is_same else replace(value, videos=kept, foreign=foreign)
+        case SearchPage():
+            kept = _kept(value.videos, marks)
+            remaining = value if kept is value.videos else replace(value, videos=kept)
+        case VideoDetail() if _is_erased(value.video, marks):
+            remaining = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
+        case VideoDetail():
+            video = _without_name(value.video, marks)
+            remaining = value if video is value.video else replace(value, video=video)
+        case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
+            title = None if _names_uploader(value) else value.title
+            source = None if marks.hold(value.source_aweme_id) else value.source_aweme_id
+            remaining = replace(
+                value, source_aweme_id=source, owner_nickname=None, author=None, title=title
+            )
+        case Account() if marks.hold(value.sec_uid, value.uid):
+            raise erased_account_error()
+        case _:
+            pass
+    return remaining  # type: ignore[return-value]  # an unavailable video replaces the video
+
+
+def _kept(videos: tuple[Video, ...], marks: ErasureMarks) -> tuple[Video, ...]:
+    """Return the videos without data of erased accounts; the same tuple if there is none."""
+    kept = tuple(_without_name(video, marks) for video in videos if not _is_erased(video, marks))
+    is_same = len(kept) == len(videos) and all(map(is_, kept, videos))
+    return videos if is_same else kept
+
+
+def _is_erased(video: Video, marks: ErasureMarks) -> bool:
+    if marks.hold(video.aweme_id):
+        return True
+    return video.author is not None and marks.hold(video.author.sec_uid, video.author.uid)
+
+
+def _without_name(video: Video, marks: ErasureMarks) -> Video:
+    """Return a video without the names of its sound if they are those of an erased account."""
+    music = video.music
+    if music is None or not marks.hold_title(music.title):
+        return video
+    return replace(video, music=replace(music, title=None, author=None))
+
+
+def _names_uploader(track: Track) -> bool:
+    """Return True if the title names an account: as it is called today, or was once."""
+    title, names = track.title or "", (track.author, track.owner_nickname)
+    return title.startswith("@") or any(f"@{name}" in title for name in names if name)
+
 
 CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
 LEASE_POLL_S = 0.05
@@ -36,13 +146,13 @@ _UNKNOWN: Mapping[str, type[errors.SametrackError]] = {
 }
 
 
+@dataclass(eq=False)
 class CaptureLease:
     """Lease of a capture by this process; `capture` is what came of it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.owner = uuid4().hex
-        self.capture: Capture[Any] | None = None
+    name: str
+    owner: str = field(default_factory=lambda: uuid4().hex)
+    capture: Capture[Any] | None = None
 
     @property
     def capture_id(self) -> str | None:
@@ -52,21 +162,15 @@ class CaptureLease:
         return self.capture.capture_id
 
 
+@dataclass(frozen=True, eq=False)
 class CaptureSharing:
     """Capture leases of one process. `flush` writes its pending captures."""
 
-    def __init__(
-        self,
-        control: ControlStore,
-        engine: Engine,
-        flush: Callable[[], Awaitable[None]],
-        *,
-        clock: Clock = MACHINE_CLOCK,
-    ) -> None:
-        self._control = control
-        self._engine = engine
-        self._flush = flush
-        self._clock = clock
+    control: ControlStore
+    engine: Engine
+    flush: Callable[[], Awaitable[None]]
+    _: KW_ONLY
+    clock: Clock = MACHINE_CLOCK
 
     async def take(self, request: CaptureRequest) -> CaptureLease | str:
         """Acquire the lease, or wait and return the id of another process's capture.
@@ -76,7 +180,24 @@ class CaptureSharing:
         """
         lease = CaptureLease(hashlib.sha256(request.key.encode("utf-8", "replace")).hexdigest())
         while True:
-            turn = await self._begin(lease)
+            claiming = asyncio.ensure_future(
+                asyncio.to_thread(
+                    shared_captures.claim,
+                    self.control,
+                    lease.name,
+                    lease.owner,
+                    ttl_s=CAPTURE_LEASE_S,
+                )
+            )
+            try:
+                turn = await asyncio.shield(claiming)
+            except asyncio.CancelledError:
+                # Released at once, if the store grants it to us meanwhile.
+                if (await claiming).is_ours:
+                    await asyncio.to_thread(
+                        shared_captures.publish, self.control, lease.name, lease.owner, None
+                    )
+                raise
             if turn.is_ours:
                 return lease
             capture_id = await self._wait(lease.name, turn.owner)
@@ -86,13 +207,13 @@ class CaptureSharing:
     async def renew(self, lease: CaptureLease) -> None:
         """Renew a lease until cancelled: the rate limit may delay a read for long."""
         while True:
-            await self._clock.sleep(CAPTURE_LEASE_S / 3)
+            await self.clock.sleep(CAPTURE_LEASE_S / 3)
             # A renewal that fails is tried again before the lease is over. If all fail, it expires,
             # and another process reads the same once more.
             with suppress(errors.WarehouseError):
                 await asyncio.to_thread(
                     shared_captures.renew,
-                    self._control,
+                    self.control,
                     lease.name,
                     lease.owner,
                     ttl_s=CAPTURE_LEASE_S,
@@ -104,15 +225,15 @@ class CaptureSharing:
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(shared_captures.finish, self._control, lease.name, lease.owner):
+        if await asyncio.to_thread(shared_captures.finish, self.control, lease.name, lease.owner):
             return
         capture_id = None
         try:
-            await self._flush()
+            await self.flush()
             capture_id = lease.capture_id
         finally:
             await asyncio.to_thread(
-                shared_captures.publish, self._control, lease.name, lease.owner, capture_id
+                shared_captures.publish, self.control, lease.name, lease.owner, capture_id
             )
 
     async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
@@ -123,9 +244,9 @@ class CaptureSharing:
         """
 
         def restore() -> Capture[Any] | None:
-            self._engine.refresh()
-            row = captures.read_capture(self._engine, capture_id)
-            value = None if row is None else restore_value(self._engine, request, row)
+            self.engine.refresh()
+            row = captures.read_capture(self.engine, capture_id)
+            value = None if row is None else restore_value(self.engine, request, row)
             if row is None or value is None:
                 return None
             return Capture(
@@ -139,26 +260,10 @@ class CaptureSharing:
 
         return await asyncio.to_thread(restore)
 
-    async def _begin(self, lease: CaptureLease) -> CaptureClaim:
-        """Acquire the lease; if we are cancelled meanwhile, release it at once."""
-        begin = asyncio.ensure_future(
-            asyncio.to_thread(
-                shared_captures.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
-            )
-        )
-        try:
-            return await asyncio.shield(begin)
-        except asyncio.CancelledError:
-            if (await begin).is_ours:
-                await asyncio.to_thread(
-                    shared_captures.publish, self._control, lease.name, lease.owner, None
-                )
-            raise
-
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
-            await self._clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(shared_captures.check, self._control, name, owner)
+            await self.clock.sleep(LEASE_POLL_S)
+            over = await asyncio.to_thread(shared_captures.check, self.control, name, owner)
             if over.is_over:
                 return over.capture_id
 
@@ -288,6 +393,7 @@ def is_fresh(observed_at: datetime | None, *, now: datetime, ttl_s: float) -> bo
 BATCH_WINDOW_S = 0.005  # little beside the query itself, enough for lookups of one moment
 
 
+@dataclass(eq=False)
 class RecentDetails:
     """Looks up videos with a complete observation that is fresh enough.
 
@@ -295,12 +401,11 @@ class RecentDetails:
     includes the videos that lists have shown, since their details are usually needed next.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._shown: set[str] = set()
-        self._known: dict[str, Video | None] = {}
-        self._asked: dict[str, asyncio.Future[None]] = {}
-        self._looking: asyncio.Task[None] | None = None
+    engine: Engine
+    _shown: set[str] = field(default_factory=set, init=False)
+    _known: dict[str, Video | None] = field(default_factory=dict, init=False)
+    _asked: dict[str, asyncio.Future[None]] = field(default_factory=dict, init=False)
+    _looking: asyncio.Task[None] | None = field(default=None, init=False)
 
     def expect(self, aweme_ids: Iterable[str]) -> None:
         """Include these videos in the next query."""
@@ -333,7 +438,7 @@ class RecentDetails:
         asked, self._asked, self._looking = self._asked, {}, None
         aweme_ids = (self._shown | set(asked)) - self._known.keys()
         try:
-            videos = await asyncio.to_thread(read_latest_videos, self._engine, sorted(aweme_ids))
+            videos = await asyncio.to_thread(read_latest_videos, self.engine, sorted(aweme_ids))
         except SametrackError as error:
             for answer in asked.values():
                 answer.set_exception(error)

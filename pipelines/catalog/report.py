@@ -23,11 +23,11 @@ from warehouse.exports import export_table
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE, read_job_sheets
 from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook, write_table
+from warehouse.home import is_demo_world
 from warehouse.queries import catalogs
 from warehouse.queries.catalogs import read_catalog_matches
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
-from warehouse.records.worlds import is_demo_world
 
 CatalogReportFormat = Literal["html", "xlsx", "parquet"]
 REPORT_FORMATS: tuple[CatalogReportFormat, ...] = get_args(CatalogReportFormat)

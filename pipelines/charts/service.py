@@ -22,10 +22,9 @@ from pipelines.platform.providers import build_chart_provider, choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import open_home
+from warehouse.home import is_demo_world, open_home
 from warehouse.queries import charts
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.worlds import is_demo_world
 
 TABLE = "marts.chart_platform"
 _ENDED = {"relation": "none", "confidence": "low", "reason": "no_longer_linked"}

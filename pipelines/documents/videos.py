@@ -1,17 +1,19 @@
-"""Convert videos, tracks and evidence to JSON documents.
+"""Convert records to JSON documents: any by its names; videos, tracks and evidence by ours.
 
 Names are the platform's own (`aweme_id`, `digg_count`, ...). Unknown is null, never 0; times are
 ISO 8601 in UTC; ids are text.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import overload
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import cast, overload
 
 from pipelines.documents import result_types
 from warehouse.records.evidence import Comparison, SearchedRange, variant_kind
-from warehouse.records.times import Birth, SoundOrigin
-from warehouse.records.videos import Author, Statistics, Track, Video, own_sound_origin
+from warehouse.records.times import SoundOrigin
+from warehouse.records.videos import Statistics, Track, Video, own_sound_origin
 
 SOURCE_CHANNEL_ZH: dict[result_types.LinkType, str] = {
     "exact_music_id": "输入音乐链（同一音乐 ID）",
@@ -31,6 +33,33 @@ def to_time(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> Kind:
+    """Build a document of this type from the fields of a record or a row that have its names.
+
+    `to_document(ComparedVideo, row)` reads the columns that `ComparedVideo` declares from `row`.
+
+    Args:
+        kind: A `TypedDict`.
+        record: A dataclass, or a mapping by name. Times become text, tuples lists.
+        others: Values of fields that the record lacks, or has in another form.
+    """
+    read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
+    document = {}
+    for name in kind.__annotations__:
+        value = others[name] if name in others else read(name)
+        # By exact type: a `datetime` is also a `date`, and a named tuple stays what it is.
+        encode = _PLAIN.get(type(value))
+        document[name] = value if encode is None else encode(value)
+    return cast("Kind", document)
+
+
+_PLAIN: Mapping[type, Callable[..., object]] = {
+    datetime: to_time,
+    date: date.isoformat,
+    tuple: list,
+}
+
+
 def to_video_document(
     video: Video, *, first_observed_at: datetime | None = None
 ) -> result_types.VideoDocument:
@@ -38,24 +67,43 @@ def to_video_document(
 
     Without `first_observed_at`, this observation is the first.
     """
+    birth, author, counts = video.birth, video.author, video.statistics
     return {
         "aweme_id": video.aweme_id,
         "desc": video.desc,
         "create_time": video.create_time,
-        "created_at": _birth_time(video.birth),
-        "created_at_source": video.birth.source if video.birth else None,
+        "created_at": to_time(birth.at) if birth else None,
+        "created_at_source": birth.source if birth else None,
         "created_at_difference_s": video.birth_difference_s,
         "share_url": video.share_url,
         "media_type": video.media_type,
         "is_top": video.is_top,
-        "author": _author_document(video.author),
+        "author": None
+        if author is None
+        else {
+            "sec_uid": author.sec_uid,
+            "uid": author.uid,
+            "unique_id": author.unique_id,
+            "nickname": author.nickname,
+            "avatar_thumb": _addresses(author.avatar_url),
+        },
         "music": _music_document(video),
-        "video": _picture_document(video),
+        "video": {
+            "duration": video.duration_ms,
+            "width": video.width,
+            "height": video.height,
+            "cover": _addresses(video.cover_url),
+        },
         "images_count": video.images_count,
         "hashtags": None
         if video.hashtags is None
         else [{"ch_id": tag.ch_id, "name": tag.name} for tag in video.hashtags],
-        "statistics": _statistics_document(video.statistics),
+        "statistics": {
+            "digg_count": counts.digg_count,
+            "comment_count": counts.comment_count,
+            "collect_count": counts.collect_count,
+            "share_count": counts.share_count,
+        },
         "statistics_complete": video.statistics_complete,
         "statistics_source": video.statistics_source,
         "observed_at": to_time(video.observed_at),
@@ -177,6 +225,7 @@ def to_track_document(
 
     `origin` is the video that an original sound was born with.
     """
+    birth = track.birth
     return {
         "id_str": track.music_id,
         "mid": track.music_id,
@@ -185,8 +234,8 @@ def to_track_document(
         "owner_nickname": track.owner_nickname,
         "duration": track.duration_s,
         "is_original_sound": track.is_original_sound,
-        "created_at": _birth_time(track.birth),
-        "created_at_source": track.birth.source if track.birth else None,
+        "created_at": to_time(birth.at) if birth else None,
+        "created_at_source": birth.source if birth else None,
         "born_with": _origin_document(origin),
         "cover": _addresses(track.cover_url),
         "observed_at": to_time(track.observed_at),
@@ -196,18 +245,6 @@ def to_track_document(
 def to_statistics(document: result_types.VideoDocument) -> Statistics:
     """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
-
-
-def _author_document(author: Author | None) -> result_types.AuthorDocument | None:
-    if author is None:
-        return None
-    return {
-        "sec_uid": author.sec_uid,
-        "uid": author.uid,
-        "unique_id": author.unique_id,
-        "nickname": author.nickname,
-        "avatar_thumb": _addresses(author.avatar_url),
-    }
 
 
 def _music_document(video: Video) -> result_types.MusicDocument | None:
@@ -221,14 +258,10 @@ def _music_document(video: Video) -> result_types.MusicDocument | None:
         "author": music.author,
         "duration": music.duration_s,
         "is_original_sound": music.is_original_sound,
-        "created_at": _birth_time(birth),
+        "created_at": to_time(birth.at) if birth else None,
         "created_at_source": birth.source if birth else None,
         "born_with": _origin_document(own_sound_origin(video)),
     }
-
-
-def _birth_time(birth: Birth | None) -> str | None:
-    return None if birth is None else to_time(birth.at)
 
 
 def _origin_document(origin: SoundOrigin | None) -> result_types.SoundOriginDocument | None:
@@ -237,24 +270,6 @@ def _origin_document(origin: SoundOrigin | None) -> result_types.SoundOriginDocu
     return {"aweme_id": origin.aweme_id, "source": origin.source, "offset_s": origin.offset_s}
 
 
-def _picture_document(video: Video) -> result_types.VideoMedia:
-    return {
-        "duration": video.duration_ms,
-        "width": video.width,
-        "height": video.height,
-        "cover": _addresses(video.cover_url),
-    }
-
-
 def _addresses(url: str | None) -> result_types.ImageUrls:
     """Wrap an address in a list as the platform does; clients read the first element."""
     return {"url_list": [url] if url else []}
-
-
-def _statistics_document(statistics: Statistics) -> result_types.StatisticsDocument:
-    return {
-        "digg_count": statistics.digg_count,
-        "comment_count": statistics.comment_count,
-        "collect_count": statistics.collect_count,
-        "share_count": statistics.share_count,
-    }

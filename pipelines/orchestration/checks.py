@@ -19,7 +19,7 @@ from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.records.evidence import is_confirmed_unshifted
 from warehouse.tables import TABLES, Table
-from warehouse.tables.contract import MEANINGS, rule_names
+from warehouse.tables.column import MEANINGS, rule_names
 
 # Blocking checks of the confirmed videos before they are ranked; a failed one stops the run.
 #

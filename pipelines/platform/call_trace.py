@@ -36,11 +36,6 @@ class HttpResponse:
     validators: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def wire_status(self) -> int:
-        """The status as received (304 for an unchanged body)."""
-        return _NOT_MODIFIED if self.is_unchanged else self.status
-
-    @property
     def path(self) -> str:
         """Path of the URL, without host and query."""
         return urlsplit(self.url).path
@@ -79,25 +74,9 @@ def open_call_trace() -> Iterator[CallTrace]:
             outer.verdicts.update(call_trace.verdicts)
 
 
-def record_request() -> None:
-    """Count one request."""
-    call_trace = _OPEN.get()
-    if call_trace is not None:
-        call_trace.request_count += 1
-
-
-def record_response(response: HttpResponse) -> None:
-    """Record a response."""
-    call_trace = _OPEN.get()
-    if call_trace is not None:
-        call_trace.last = response
-
-
-def record_verdict(question: str, surface: str, verdict: str) -> None:
-    """Count what became of a source in a question."""
-    call_trace = _OPEN.get()
-    if call_trace is not None:
-        call_trace.verdicts[(question, surface, verdict)] += 1
+def current_trace() -> CallTrace:
+    """Return the open trace; without one, a trace that nobody reads."""
+    return _OPEN.get() or CallTrace()
 
 
 _ON_ITEM: ContextVar[Callable[[str], None] | None] = ContextVar("on_item", default=None)

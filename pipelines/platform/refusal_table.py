@@ -1,6 +1,6 @@
 """Every kind of upstream refusal, one row each: its sign, its error, and how to react.
 
-Pure data, and the only place that defines a policy. Rows are recognised in `surfaces.py`, `parsers/`
+Pure data, and the only place that defines a policy. Rows are recognised in `sources/planner.py`, `parsers/`
 and `chartsrc/`; the planner (`sources/`) chooses other sources, and the HTTP client applies waits
 and circuits.
 """

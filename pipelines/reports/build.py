@@ -28,6 +28,7 @@ from pipelines.reports.page import render_page
 from pipelines.reports.texts import load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
+from warehouse.home import is_demo_world
 from warehouse.lake.reading import parse_as_of
 from warehouse.lake.store import lake_root
 from warehouse.records import errors
@@ -37,7 +38,6 @@ from warehouse.records.errors import (
     SametrackError,
     WarehouseError,
 )
-from warehouse.records.worlds import is_demo_world
 
 START_S = 60
 CELL_S = 300

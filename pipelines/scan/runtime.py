@@ -17,9 +17,8 @@ from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import ExcerptFolder, Home, open_excerpts, open_home
+from warehouse.home import ExcerptFolder, Home, is_demo_world, open_excerpts, open_home
 from warehouse.lake.store import Lake
-from warehouse.records.worlds import is_demo_world
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,10 @@ from pipelines.watchlists.digest import build_notifier
 from pipelines.watchlists.run import WatchlistRunner
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import open_home
+from warehouse.home import is_demo_world, open_home
 from warehouse.queries.results import read_candidates
 from warehouse.records.videos import Video
 from warehouse.records.watchlists import WatchlistEntry
-from warehouse.records.worlds import is_demo_world
 
 SCREEN_LIMIT = 20
 """Videos of a hashtag that are checked: the first screen only."""

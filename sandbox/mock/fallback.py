@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers.provider import Provider
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import HANDLE, Question, Reading, SoundFile, SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from sandbox.mock.provider import MockProvider
 from warehouse.records.errors import UpstreamError
 from warehouse.records.videos import VideoDetail, VideoPage

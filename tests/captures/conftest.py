@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
-from pipelines.platform.call_trace import record_request
+from pipelines.platform.call_trace import current_trace
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sources.table import PARSER_VERSION, Reading
@@ -128,7 +128,7 @@ class Source(Provider):
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         page = self.search_pages.pop(0)
         if isinstance(page, SametrackError):
-            record_request()
+            current_trace().request_count += 1
             raise page
         surface = "search_stream" if place == SearchPosition() else "search_single"
         return await self._read(surface, term, page, place)
@@ -157,7 +157,7 @@ class Source(Provider):
         return await self._read("chart_songs", volid or "latest", found, page)
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        record_request()
+        current_trace().request_count += 1
         self.asked.append(("short_link", url))
         return self.targets[f"behind {url}"]
 
@@ -173,7 +173,7 @@ class Source(Provider):
         return await self._read(surface, entity_id, page, cursor)
 
     async def _read(self, surface: str, entity_id: str, value: Any, *more: object) -> Reading[Any]:
-        record_request()
+        current_trace().request_count += 1
         self.asked.append((surface, entity_id, *more))
         self.arrivals.put_nowait(surface)
         if self.gate is not None:

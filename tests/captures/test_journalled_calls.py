@@ -155,9 +155,9 @@ async def test_lost_captures_are_restored_but_those_of_another_release(
     ]
     for capture in lost:
         document = pack_capture(capture)
-        if capture.entity_id == "foreign":
+        if capture.request.entity_id == "foreign":
             document = of_another_release(document)
-        await journal.record(capture.entity_id, document, capture_id=capture.capture_id)
+        await journal.record(capture.request.entity_id, document, capture_id=capture.capture_id)
     async with run(2) as captures:
         assert captures.requests_used == 0
     rows = stores.rows("select entity_id, capture_id from raw.captures")

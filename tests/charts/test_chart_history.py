@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.services.reads.chart import ChartBacklog, ChartHistoryReader, ChartHistoryResult
-from api.services.reads.deadline import Deadline
+from api.services.reads.sources import Deadline
 from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.deployment import wait_for

@@ -18,7 +18,7 @@ from warehouse.queries.surface_health import write_health
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.health import SurfaceHealth
 from warehouse.tables import BY_NAME, Table
-from warehouse.tables.contract import IS_FRESH
+from warehouse.tables.column import IS_FRESH
 
 
 @pytest.fixture

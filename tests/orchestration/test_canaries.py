@@ -11,10 +11,10 @@ from pipelines.orchestration.assets.health import SURFACE_HEALTH, check_name
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import HealthResource
 from pipelines.orchestration.schedules import build_schedules
+from warehouse.home import OWN_WORLDS
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.health import SURFACE_USES, ProbeOutcome, SurfaceHealth
-from warehouse.records.worlds import OWN_WORLDS
-from warehouse.tables.contract import MEANINGS
+from warehouse.tables.column import MEANINGS
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.runs.run_session import CurrentScan, ScanOutcome
 from warehouse.control import jobs, open_control
 from warehouse.home import open_home
-from warehouse.tables.contract import MEANINGS
+from warehouse.tables.column import MEANINGS
 
 HEARD = ("raw/sounds", "marts/video_details", "raw/videos")
 GRAPH = {

@@ -13,12 +13,7 @@ from pipelines.orchestration.checks import rows_of_days
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.models import FOLDER
 from warehouse.tables import BY_NAME, TABLES, Table
-from warehouse.tables.contract import (
-    FRESH_WITHIN,
-    nonnegative_columns,
-    required_columns,
-    rule_names,
-)
+from warehouse.tables.column import FRESH_WITHIN, nonnegative_columns, required_columns, rule_names
 
 READ_FROM_OUTSIDE = {
     "raw/tracks", "marts/music_first_screen", "marts/author_first_screens",

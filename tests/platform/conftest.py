@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.platform.call_trace import HttpResponse, record_request, record_response
+from pipelines.platform.call_trace import HttpResponse, current_trace
+from pipelines.platform.http.circuit_breaker import LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
@@ -62,17 +63,18 @@ class ScriptedClient(GuestClient):
         self.asked: list[HttpRequest] = []
         self.is_closed = False
         self.pauses = PausedHosts()
+        self.health = LearnedHealth()
         self._turns = self.pauses
         self._script = list(script)
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
-        record_request()
+        current_trace().request_count += 1
         self.asked.append(ask)
         step = self._script.pop(0)
         if isinstance(step, SametrackError):
             raise step
         answer = replace(step, surface=ask.surface)
-        record_response(answer)
+        current_trace().last = answer
         return answer
 
     async def aclose(self) -> None:

@@ -8,8 +8,17 @@ import pytest
 
 from warehouse.records.errors import ContractBrokenError
 from warehouse.tables import TABLES, Column, Table
-from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
-from warehouse.tables.contract import to_arrow
+from warehouse.tables.column import (
+    BOOLEAN,
+    BYTES,
+    DATE,
+    FLOAT,
+    INTEGER,
+    TEXT,
+    TEXT_LIST,
+    TIME,
+    to_arrow,
+)
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 EVERYTHING = Table(

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from warehouse.home import find_homes, read_home_world
+from warehouse.home import OWN_WORLDS, find_homes, read_home_world
 from warehouse.lake.store import is_remote
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.worlds import OWN_WORLDS
 
 _CHECKOUT = Path(__file__).parents[2]
 _DATA_HOME = Path("warehouse/data")

@@ -8,8 +8,9 @@ PostgreSQL rows are locked when they are read for an update.
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from warehouse.control import schema
 from warehouse.control.migrations import migrate
 from warehouse.extras import need_extra
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import ReadOnlyDocument
 
@@ -36,6 +37,10 @@ Clock = Callable[[], float]
 type StoredRow = sa.Row[Any]  # the schema has the types of its columns
 
 
+_errors = partial(translate_errors, causes=(SQLAlchemyError, sqlite3.Error, OSError))
+"""Translates driver errors too: they are raised where SQLAlchemy prepares a connection."""
+
+
 class ControlStore:
     """An open control store, shared by the processes of one world. Thread-safe.
 
@@ -43,8 +48,9 @@ class ControlStore:
     cannot be reached, a transaction waits up to `wait_s` seconds to begin; a transaction that the
     server ends is not repeated.
 
-    `now` returns the current Unix time in seconds. `on_generations_change` is called at once, in
-    this process, with the entities that changed (see `generations`).
+    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds.
+    `on_generations_change` is called at once, in this process, with the entities that changed (see
+    `generations`).
     """
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
@@ -54,11 +60,8 @@ class ControlStore:
         self.now = clock
         self._wait_s = wait_s
         self._reader = engine.execution_options(**{_READING: True})
-
-    @property
-    def is_sqlite(self) -> bool:
-        """True if the store is a file."""
-        return self.engine.dialect.name == "sqlite"
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._errors = partial(_errors, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
@@ -137,9 +140,6 @@ class ControlStore:
             with attempt:
                 return engine.connect()
         raise AssertionError("the last attempt returns or raises")
-
-    def _errors(self, what: str) -> AbstractContextManager[None]:
-        return _errors(what, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
 
 def open_control(
@@ -227,11 +227,6 @@ def to_json(document: ReadOnlyDocument | None) -> str | None:
 def from_json(text: str | None) -> Any:  # JSON
     """Parse a stored document."""
     return None if text is None else orjson.loads(text)
-
-
-def _errors(what: str, *, retry_after: float | None = None) -> AbstractContextManager[None]:
-    """Translate driver errors too: they are raised where SQLAlchemy prepares a connection."""
-    return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError, retry_after=retry_after)
 
 
 def tune_sqlite(connection: sqlite3.Connection) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import ControlStore, from_json, to_json
 from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS, WATCHLISTS
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import translate_errors
 from warehouse.records.watchlists import parse_plan
 
 
@@ -42,7 +42,7 @@ def erase(
     if not control.is_sqlite:
         return row_counts
     # Rewrite the file: a deleted row stays in it until its space is reused.
-    with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
+    with translate_errors("rewriting the control store", causes=(sqlite3.Error, SQLAlchemyError)):
         # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
         raw = control.engine.raw_connection()
         try:

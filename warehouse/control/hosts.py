@@ -449,7 +449,7 @@ def _of_surface(host: str, surface: str) -> ColumnElement[bool]:
     return and_(schema.SURFACE_ANSWERS.c.host == host, schema.SURFACE_ANSWERS.c.surface == surface)
 
 
-# Robots files of hosts and what they say; they are parsed in `pipelines.platform.http.robots`.
+# Robots files of hosts and what they say; they are parsed in `pipelines.platform.http.host_policy`.
 
 RobotsVerdict = Literal["allowed", "disallowed", "unknown"]
 _VERDICTS: tuple[RobotsVerdict, ...] = get_args(RobotsVerdict)

@@ -25,7 +25,7 @@ from duckdb.sqltypes import DuckDBPyType
 
 from warehouse.engine import sql as seen_views
 from warehouse.engine.sql import mentions_of, sql_name, sql_text
-from warehouse.lake.library_errors import find_damaged_file, translate_errors
+from warehouse.home import find_damaged_file, translate_errors
 from warehouse.lake.schema_evolution import row_migrations
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
@@ -150,7 +150,7 @@ class Engine:
         Raises:
             WarehouseError: The rows do not fit the model.
         """
-        with query_errors(), self._new_cursor() as cursor:
+        with query_errors(), self._cursor(()) as cursor:
             for name, rows in inputs.items():
                 cursor.register(name, rows)
             # A relation would plan the statement twice, which is most of its time.
@@ -171,14 +171,13 @@ class Engine:
         """Return a cursor for relations, which read when they are used. For one thread."""
         self._has_open_cursor = True
         self.list_all()
-        cursor = self._new_cursor()
-        self._register(cursor, self._tables)
-        return cursor
+        return self._cursor(self._tables)
 
     def refresh_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make all commits visible to relations of a cursor."""
         self._relist_when_due(self._tables)
-        self._register(cursor, self._tables)
+        for name, dataset in self._datasets.items():
+            cursor.register(_alias(name), dataset)
 
     def refresh(self) -> None:
         """Make all commits so far visible: each table is listed by the next query that reads it."""
@@ -234,24 +233,17 @@ class Engine:
         if connection is not None:
             connection.close()
 
-    @contextmanager
-    def _cursor(self, names: Collection[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Open a cursor for a query that reads these tables."""
-        with self._new_cursor() as cursor:
-            self._register(cursor, names)
-            yield cursor
-
-    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
+    def _cursor(self, names: Collection[str]) -> duckdb.DuckDBPyConnection:
+        """Open a cursor that can read these tables."""
         connection = self._connection
         if connection is None:
             raise WarehouseUnavailableError("the engine is closed")
-        return connection.cursor()
-
-    def _register(self, cursor: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
-        """Register the Arrow datasets of these tables at a cursor; each takes about 0.4 ms."""
+        cursor = connection.cursor()
+        # Registrations belong to the cursor; each takes about 0.4 ms.
         for name, dataset in self._datasets.items():
             if name in names:
-                cursor.register(_alias(name), dataset)  # registrations belong to the cursor
+                cursor.register(_alias(name), dataset)
+        return cursor
 
     def _relist_when_due(self, names: Collection[str]) -> None:
         checks = {name: self._checks[name] for name in names}
@@ -364,7 +356,7 @@ def query_errors() -> Iterator[None]:
         WarehouseError: The query is invalid.
         WarehouseUnavailableError: The files or the memory for it are missing.
     """
-    with translate_errors("reading the lake", duckdb.Error, pa.ArrowException, OSError):
+    with translate_errors("reading the lake", causes=(duckdb.Error, pa.ArrowException, OSError)):
         try:
             yield
         except _QUERY_MISTAKES as error:

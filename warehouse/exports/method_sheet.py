@@ -9,12 +9,12 @@ from warehouse.exports.export_table import ExportColumn, ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
+from warehouse.home import is_demo_world
 from warehouse.queries.results import read_result_document
 from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
-from warehouse.records.worlds import is_demo_world
 
 MOST_SHEETS = 20
 COVERAGE_NOTE = "What guests can see, never a full list of the platform."

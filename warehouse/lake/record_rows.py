@@ -11,6 +11,7 @@ from functools import cache
 import orjson
 import zstandard
 
+from warehouse.home import OWN_WORLDS
 from warehouse.records import evidence
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import WarehouseUnavailableError
@@ -29,7 +30,6 @@ from warehouse.records.videos import (
     UnavailableVideo,
     Video,
 )
-from warehouse.records.worlds import OWN_WORLDS
 
 # Compression of whole documents (job results, captured bodies) into one cell: zstd.
 
@@ -114,7 +114,7 @@ def video_row(
 ) -> Row:
     """Return the row of `raw.videos`."""
     # Null means unknown hashtags, an empty list a video without hashtags.
-    hashtags = video.hashtags
+    hashtags, music_birth = video.hashtags, video.music_birth
     return {
         **_picked(video, _VIDEO),
         **_picked(video.author, _AUTHOR),
@@ -124,8 +124,10 @@ def video_row(
         "hashtag_names": None if hashtags is None else [hashtag.name for hashtag in hashtags],
         "statistics_complete": video.statistics_complete,
         **_birth(video.birth),
-        "music_created_at": video.music_birth.at if video.music_birth else None,
-        **_origin(capture_id, job_id, data_provider),
+        "music_created_at": music_birth.at if music_birth else None,
+        "capture_id": capture_id,
+        "job_id": job_id,
+        "data_provider": data_provider,
     }
 
 
@@ -167,7 +169,9 @@ def observation_row(
     return {
         **_picked(record, _names(kind)),
         **(_birth(record.birth) if isinstance(record, Track) else {}),
-        **_origin(capture_id, job_id, data_provider),
+        "capture_id": capture_id,
+        "job_id": job_id,
+        "data_provider": data_provider,
     }
 
 
@@ -199,10 +203,6 @@ def _birth(birth: Birth | None) -> Row:
 
 def _picked(record: object | None, names: tuple[str, ...]) -> Row:
     return {name: None if record is None else getattr(record, name) for name in names}
-
-
-def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> Row:
-    return {"capture_id": capture_id, "job_id": job_id, "data_provider": data_provider}
 
 
 def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:

@@ -8,7 +8,6 @@ import fcntl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -84,29 +83,17 @@ TURN_FILE = "_forgetting.lock"  # Delta takes files that begin with an underscor
 
 
 @contextmanager
-def writing(path: str) -> Iterator[None]:
-    """Write to the table at `path` at the same time as others.
+def writing(path: str, *, alone: bool = False) -> Iterator[bool]:
+    """Lock the table at `path` for writing, at the same time as others or `alone`.
 
-    Waits while a process deletes old versions.
+    Writers wait while a process deletes old versions, which it does alone. Yields False in an
+    object store, which has no locks.
     """
-    with _turn(path, fcntl.LOCK_SH):
-        yield
-
-
-@contextmanager
-def writing_alone(path: str) -> Iterator[bool]:
-    """Take an exclusive lock on the table; yields False in an object store, which has no locks."""
-    with _turn(path, fcntl.LOCK_EX) as is_alone:
-        yield is_alone
-
-
-@contextmanager
-def _turn(path: str, kind: int) -> Iterator[bool]:
     if not Path(path).is_dir():  # an object store, or a folder that has vanished
         yield False
         return
     with Path(path, TURN_FILE).open("w") as turn:
-        fcntl.flock(turn, kind)
+        fcntl.flock(turn, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         try:
             yield True
         finally:
@@ -189,12 +176,6 @@ def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
 def version_of(opened: DeltaTable) -> int:
     """Return the schema version stored in the table."""
     return int(opened.metadata().configuration.get(VERSION, "0"))
-
-
-def complete_before(opened: DeltaTable) -> datetime | None:
-    """Return the time before which every row has its capture; None if never verified."""
-    stored = opened.metadata().configuration.get(COMPLETE_BEFORE)
-    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def has_added_columns(opened: DeltaTable) -> bool:

@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -23,12 +23,11 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
-from warehouse.home import FreeBytes, check_free_space, free_bytes
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import FreeBytes, check_free_space, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
+    COMPLETE_BEFORE,
     check_marks,
-    complete_before,
     file_size,
     has_added_columns,
     open_table,
@@ -37,13 +36,12 @@ from warehouse.lake.schema_evolution import (
     rewrite_properties,
     version_of,
     writing,
-    writing_alone,
 )
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
-from warehouse.tables.contract import to_arrow
+from warehouse.tables.column import to_arrow
 
 # A file in the folder of a lake that lists the opened tables with their schema versions.
 #
@@ -114,7 +112,10 @@ class LakeHandle:
 
 
 class Lake:
-    """The open tables of one world; opened by `open_lake`."""
+    """The open tables of one world; opened by `open_lake`.
+
+    `is_remote`: they are in an object store, whose files only Arrow can read.
+    """
 
     def __init__(
         self,
@@ -127,17 +128,13 @@ class Lake:
     ) -> None:
         """`handles` are open tables; those in `later` are opened when they are first used."""
         self.url = url
+        self.is_remote = is_remote(url)
         self.world = world
         self._handles = dict(handles)
         self._later = {table.name: table for table in later}
         self._opening = threading.Lock()
         self._tables = (*(handle.table for handle in handles.values()), *later)
         self._free = free
-
-    @property
-    def is_remote(self) -> bool:
-        """True for an object store, whose files only Arrow can read."""
-        return is_remote(self.url)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -178,7 +175,7 @@ class Lake:
                 # If a newer release has added columns meanwhile, that is the error to report.
                 check_marks(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
-            handle.log_mtime_ns = _log_mtime_ns(handle)  # our own commit needs no refresh
+            handle.log_mtime_ns = _mtime_ns(handle.path)  # our own commit needs no refresh
 
     def check_free_space(self) -> None:
         """Refuse to write if the disk of a local lake is nearly full.
@@ -211,12 +208,14 @@ class Lake:
         files = delta.file_uris()
         if not self.is_remote:
             files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
+        # Every row committed before this time has its capture; None if that was never verified.
+        verified = delta.metadata().configuration.get(COMPLETE_BEFORE)
         return TableListing(
             delta.version(),
             tuple(files),
-            has_added_columns(delta),
-            complete_before(delta),
-            version_of(delta),
+            has_mixed_schemas=has_added_columns(delta),
+            complete_before=datetime.fromisoformat(verified) if verified else None,
+            schema_version=version_of(delta),
         )
 
     def version(self, name: str) -> int:
@@ -383,7 +382,7 @@ class Lake:
         """
         handle = self._handle(name)
         title = f"forgetting old versions of {name}"
-        with storage_errors(title), writing_alone(handle.path) as is_alone:
+        with storage_errors(title), writing(handle.path, alone=True) as is_alone:
             purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
             _update(handle)
 
@@ -477,9 +476,8 @@ def lake_root(url: str) -> str:
     return root
 
 
-def storage_errors(what: str) -> AbstractContextManager[None]:
-    """Translate errors of Delta, Arrow and the disk, raised while doing `what`."""
-    return translate_errors(what, DeltaError, pa.ArrowException, OSError)
+storage_errors = partial(translate_errors, causes=(DeltaError, pa.ArrowException, OSError))
+"""Translates errors of Delta, Arrow and the disk."""
 
 
 def is_remote(url: str) -> bool:
@@ -511,18 +509,13 @@ def _refresh_if_changed(handle: LakeHandle) -> None:
     alone would miss a second commit within one tick of the file system's clock.
     """
     # Read before the update: a commit in between then shows as a change next time.
-    mtime_ns = _log_mtime_ns(handle)
+    mtime_ns = _mtime_ns(handle.path)
+    if mtime_ns < 0 and not is_remote(handle.path):
+        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
     following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
     if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():
         _update(handle)
         handle.log_mtime_ns = mtime_ns
-
-
-def _log_mtime_ns(handle: LakeHandle) -> int:
-    mtime_ns = _mtime_ns(handle.path)
-    if mtime_ns < 0 and not is_remote(handle.path):
-        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
-    return mtime_ns
 
 
 def _mtime_ns(path: str) -> int:

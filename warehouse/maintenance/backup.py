@@ -26,9 +26,8 @@ from sqlalchemy.engine import make_url
 
 from warehouse.control import captures, open_control, sessions
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import PSEUDONYMS_KEY, Home, open_home
+from warehouse.home import PSEUDONYMS_KEY, Home, open_home, translate_errors
 from warehouse.input_files import folder_problem
-from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, open_lake, storage_errors
 from warehouse.records import errors
 from warehouse.records.times import to_utc_text
@@ -303,7 +302,7 @@ def raise_sequences(*, control_url: str, lake_url: str, world: str) -> int:
 @contextmanager
 def backup_errors(what: str) -> Iterator[None]:
     """Translate errors of the disk, SQLite and Delta."""
-    with storage_errors(what), translate_errors(what, sqlite3.Error, shutil.Error):
+    with storage_errors(what), translate_errors(what, causes=(sqlite3.Error, shutil.Error)):
         yield
 
 

@@ -15,7 +15,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.schema_evolution import columns_of, version_of
 from warehouse.lake.store import storage_errors
 from warehouse.tables import Table
-from warehouse.tables.contract import (
+from warehouse.tables.column import (
     FRESH_ROWS,
     FRESH_WITHIN,
     HAS_CAPTURE,

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.sql import REPLAYS, sql_name, sql_text
+from warehouse.home import translate_errors
 from warehouse.lake import video_index
-from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.record_rows import SHOWN_TOGETHER
 from warehouse.lake.store import Lake
 from warehouse.tables.column import TIME
@@ -125,7 +125,7 @@ def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     lake.check_free_space()
     with (
         closing(Engine(lake)) as engine,
-        translate_errors("writing the video index", sqlite3.Error, OSError),
+        translate_errors("writing the video index", causes=(sqlite3.Error, OSError)),
     ):
         # Drafts of processes that were killed.
         for draft in index.path.parent.glob(f"{video_index.FILE}.*"):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import unavailable_video_from_row, unpack_bytes, video_from_row
-from warehouse.queries.committed_rows import inline_values
+from warehouse.queries.videos import inline_values
 from warehouse.records.values import Row
 from warehouse.records.videos import UnavailableVideo, Video
 

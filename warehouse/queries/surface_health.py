@@ -14,7 +14,7 @@ from warehouse.lake.store import Lake
 from warehouse.queries.videos import read_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.tables.contract import WRITE_TEST_SURFACE
+from warehouse.tables.column import WRITE_TEST_SURFACE
 
 TABLE = "marts.surface_health"
 GOOD_RESPONSES_KEPT = 5

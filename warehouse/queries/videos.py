@@ -1,7 +1,7 @@
 """Queries of videos by id: their best observation now, and what was known at an earlier time."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,10 +11,60 @@ from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.sql import IS_CURRENT, REPLAYED_SQL, sql_name
 from warehouse.lake.record_rows import SHOWN_TOGETHER, account_from_row, video_fields
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
-from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
-from warehouse.records.erasure import ErasureMarks, merge_marks
+from warehouse.records.erasure import ErasureMarks
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Account, Video
+
+# Lookups by id in large tables: which rows are committed, and how ids are passed to a query.
+#
+# An observation counts once the row of its capture exists. The views `seen.*` check this in one
+# query; for a few ids it is much cheaper to read the rows first and check their captures
+# afterwards.
+
+MAX_INLINE_VALUES = 200
+"""Up to this many ids are passed as separate parameters.
+
+With more, planning the query costs more than it saves.
+"""
+
+
+_WRITTEN = "select capture_id from raw.captures where capture_id in ({ids})"
+
+
+def keep_committed(engine: Engine, table: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose capture is complete; only recent rows need a lookup."""
+    bound = engine.complete_before(table)
+    young = {
+        row["capture_id"]
+        for row in rows
+        if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
+    }
+    lost = young - read_committed_ids(engine, young)
+    return [row for row in rows if row["capture_id"] not in lost]
+
+
+def read_committed_ids(engine: Engine, capture_ids: Collection[str]) -> set[str]:
+    """Return which of these captures are complete."""
+    if not capture_ids:
+        return set()
+    sql, params = inline_values(_WRITTEN, sorted(capture_ids))
+    return {row["capture_id"] for row in engine.rows(sql, params)}
+
+
+def inline_values(
+    sql: str, values: Sequence[object], *, slot: str = "ids", kind: str = "varchar"
+) -> tuple[str, dict[str, object]]:
+    """Replace `{slot}` in the query by one parameter per value, or by a list if there are many.
+
+    Separate values are compared while a file is read, so rows that do not match are never decoded;
+    over five million rows that is most of the work.
+    """
+    placeholder = f"{{{slot}}}"
+    if len(values) > MAX_INLINE_VALUES:
+        return sql.replace(placeholder, f"select unnest(${slot}::{kind}[])"), {slot: list(values)}
+    params: dict[str, object] = {f"{slot}{index}": value for index, value in enumerate(values)}
+    return sql.replace(placeholder, ", ".join(f"${name}" for name in params) or "null"), params
+
 
 type SortColumn = Literal["likes", "created"]
 
@@ -298,8 +348,10 @@ def read_last_outcome(
 
 def read_marks(engine: Engine) -> ErasureMarks:
     """Return all erasure marks of this world."""
-    rows = engine.table("select salt, marks from raw.erasures").to_pylist()
-    return merge_marks((str(row["salt"]), row["marks"]) for row in rows)
+    by_salt: dict[str, set[str]] = defaultdict(set)
+    for row in engine.table("select salt, marks from raw.erasures").to_pylist():
+        by_salt[row["salt"]].update(row["marks"])
+    return ErasureMarks({salt: frozenset(marks) for salt, marks in by_salt.items()})
 
 
 def is_history_rewritten(engine: Engine) -> bool:

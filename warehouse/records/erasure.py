@@ -6,7 +6,7 @@ but cannot be turned back into it. Erasing is in `warehouse.maintenance.erasure`
 
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
@@ -43,9 +43,6 @@ class ErasureMarks:
 
     by_salt: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        return bool(self.by_salt)
-
     def hold(self, *names: str | None) -> bool:
         """Return True if any of these ids was erased."""
         return any(
@@ -57,7 +54,7 @@ class ErasureMarks:
 
     def hold_title(self, title: str | None) -> bool:
         """Return True if the title of a sound begins with the name of an erased account."""
-        named = _SOUND_TITLE.match(title) if self and title else None
+        named = _SOUND_TITLE.match(title) if title else None
         return named is not None and self.hold(sound_title(named[1]))
 
     def occur_in(self, body: bytes) -> bool:
@@ -65,15 +62,7 @@ class ErasureMarks:
 
         Costs about 2 µs per token and salt.
         """
-        if not self:
+        if not self.by_salt:
             return False
         words = {word for form in readable_forms(body) for word in _TOKEN.findall(form)}
         return self.hold(*(word.decode() for word in words))
-
-
-def merge_marks(rows: Iterable[tuple[str, Iterable[str]]]) -> ErasureMarks:
-    """Combine the marks of several erasures."""
-    by_salt: dict[str, set[str]] = {}
-    for salt, marks in rows:
-        by_salt.setdefault(salt, set()).update(marks)
-    return ErasureMarks({salt: frozenset(marks) for salt, marks in by_salt.items()})

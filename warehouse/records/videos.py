@@ -167,7 +167,7 @@ class Video:
     @property
     def statistics_source(self) -> StatisticsSource | None:
         """Where its counts come from; None if no count is known."""
-        if all(count is None for count in self.statistics.counts().values()):
+        if all(getattr(self.statistics, name) is None for name in COUNTS):
             return None
         if self.local_source is not None:
             return self.local_source

@@ -30,9 +30,9 @@ from api.services.report.render import render_report
 from pipelines.platform.providers import choose_profile, choose_stored_world
 from pipelines.settings import Settings
 from warehouse.extras import missing_libraries
+from warehouse.home import OWN_WORLDS
 from warehouse.records.errors import SametrackError
 from warehouse.records.values import Document
-from warehouse.records.worlds import OWN_WORLDS
 
 DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20

@@ -17,7 +17,7 @@ from api.cli.stores import call_service_or_stores, stored_settings
 from api.client import ApiResponse, AsyncClient
 from api.params.scan import field_parameter
 from api.params.watchlists import ThresholdsBody, WatchlistBody, WatchlistRunsQuery
-from api.server.middleware.validation_errors import to_service_error
+from api.server.validation_errors import to_service_error
 from api.services.watchlists.files import apply_file
 from api.services.watchlists.service import WatchlistService, open_watchlist_service
 from api.settings import ApiSettings

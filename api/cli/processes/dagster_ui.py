@@ -31,8 +31,13 @@ from api.server.access.roles import READING, Role
 from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.access.sign_in import SignIn, login_redirect
 from api.server.listener import server_options
-from api.server.middleware.guard import Guard, RateLimit, add_security_headers
-from api.server.middleware_stack import new_request_info, with_request_id
+from api.server.middleware import (
+    Guard,
+    RateLimit,
+    add_security_headers,
+    new_request_info,
+    with_request_id,
+)
 from api.settings import ApiSettings
 from pipelines.logs import configure_process_logging
 from pipelines.open_stores import open_chosen_home, open_control_of
@@ -62,15 +67,15 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
         app, policy=policy, reject=reject_request, required=lambda _: Role.OPERATE, is_read=is_read
     )
     app = SignIn(app, policy=policy, reject=reject_request, dagster_url=settings.dagster_url)
+    rate_limit = None
     if settings.rate_limit_per_s > 0:
-        per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=reject_request)
-    allowed = settings.served_hosts
+        rate_limit = RateLimit(per_s=settings.rate_limit_per_s, burst=settings.rate_limit_burst)
     app = Guard(
         app,
-        allowed_hosts=allowed,
+        allowed_hosts=settings.served_hosts,
         reject=reject_request,
-        is_private=lambda path: path.startswith(PRIVATE),
+        private_paths=PRIVATE,
+        rate_limit=rate_limit,
     )
     return with_request_id(UiContext(app))
 

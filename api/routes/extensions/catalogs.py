@@ -10,7 +10,7 @@ from api.responses.envelope import conditional_response, record_parameters, succ
 from api.routes import dependencies
 from api.schemas import responses
 from api.schemas.extensions import catalogs as schemas
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService

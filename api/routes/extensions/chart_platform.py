@@ -10,7 +10,7 @@ from api.responses.envelope import conditional_response, record_parameters, succ
 from api.routes.dependencies import SourcesDep, built_from, check_query
 from api.schemas import responses
 from api.schemas.extensions import chart_platform
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.chart_songs import PATH, ChartSongService
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])

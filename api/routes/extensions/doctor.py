@@ -6,13 +6,13 @@ from dotenv import dotenv_values
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from api.responses.documents import to_document
 from api.responses.envelope import conditional_response
 from api.routes.dependencies import ServicesDep, SourcesDep, check_query
 from api.schemas import health
 from api.schemas.responses import READ_ERRORS, read_responses
 from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
+from pipelines.documents.videos import to_document
 from warehouse.queries.surface_health import read_known_ids
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])

@@ -6,15 +6,15 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from api.params.notes import MAX_NOTES, NoteBody, NotesQuery
-from api.responses.documents import to_document
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.exports import NoteDocument, NoteList
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
+from pipelines.documents.videos import to_document
 from warehouse.control import notes
 from warehouse.control.notes import NoteKind
 

@@ -16,10 +16,10 @@ from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
-from api.services.reads.deadline import Deadline
+from api.services.reads.sources import Deadline
 from warehouse.records.evidence import ExcerptRole
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])

@@ -9,7 +9,6 @@ from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from api.params.scan import PrintableText, QueryModel
-from api.responses.documents import to_document
 from api.responses.envelope import JsonResponse, conditional_response, record_parameters
 from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep, check_query
@@ -24,6 +23,7 @@ from api.services.job_document import scan_job_id, to_job_document
 from api.services.report.render import render_report
 from api.services.series import read_series
 from api.services.storage import measure_storage
+from pipelines.documents.videos import to_document
 from pipelines.reads.series import SeriesKind
 from warehouse.control import hosts
 from warehouse.exports.table_files import TableFormat

@@ -15,7 +15,7 @@ from api.responses.errors import NO_CONTENT
 from api.routes.dependencies import SqlDep, check_query
 from api.schemas import responses
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
-from api.server.middleware.json_body import JsonRoute
+from api.server.json_body import JsonRoute
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import PATH, SqlService
 

@@ -14,7 +14,7 @@ from api.responses.errors import CrossSiteRequestError, RoleRequiredError, Unaut
 from api.server.access.roles import READING, Role
 from api.server.access.sessions import Sessions, SessionStore
 from api.server.access.tokens import Holder, TokenStore
-from api.server.middleware.guard import Reject
+from api.server.middleware import Reject
 from api.settings import ApiSettings
 from warehouse.records.errors import SametrackError
 

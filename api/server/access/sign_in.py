@@ -25,7 +25,7 @@ from api.server.access.policy import ANYBODY, AccessPolicy
 from api.server.access.roles import Role
 from api.server.access.sessions import COOKIE
 from api.server.access.tokens import Holder
-from api.server.middleware.guard import SAFE_METHODS, Reject, add_security_headers
+from api.server.middleware import SAFE_METHODS, Reject, add_security_headers
 from warehouse.records.errors import SametrackError
 
 LOGIN, LOGOUT, SESSION = "/login", "/logout", "/session"

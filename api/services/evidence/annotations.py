@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from api.params.scan import AnnotationVerdict
-from api.responses.documents import to_document
 from api.schemas.extensions.exports import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison
-from pipelines.documents.videos import to_time
+from pipelines.documents.videos import to_document, to_time
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.exports.table_files import to_csv
 from warehouse.records.jobs import Origin

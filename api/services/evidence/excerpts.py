@@ -19,8 +19,7 @@ from starlette.responses import Response
 
 from api.responses.errors import PARTIAL_CONTENT, NotFoundError
 from api.services.evidence.service import EvidenceService, MissingExcerpt
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from warehouse.records.evidence import ExcerptRole
 from warehouse.records.videos import UnavailableVideo
 

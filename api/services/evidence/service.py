@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import exports
 from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair, to_picture
@@ -16,7 +15,7 @@ from pipelines.audio.explanation import Explanation, explain_pair, measures_of
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
 from pipelines.documents.result_types import EvidenceDocument
-from pipelines.documents.videos import to_evidence_document
+from pipelines.documents.videos import to_document, to_evidence_document
 from warehouse.home import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts

@@ -19,9 +19,8 @@ import structlog
 from anyio.to_thread import run_sync
 
 from api.schemas.chart import ChartHistoryDocument
-from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
 from api.services.reads.documents import Songs, to_history_document
-from api.services.reads.sources import Sources
+from api.services.reads.sources import AGAIN_AFTER_S, Deadline, ReadOutcomes, Sources
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.rules import history
 from warehouse.control import ControlStore

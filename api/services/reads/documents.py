@@ -9,12 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from api.responses.documents import to_document
 from api.schemas import lists
 from api.schemas.chart import ChartHistoryDocument, ChartSnapshot, ChartSongDocument
 from pipelines.charts.rules.history import INTERVAL_DAYS, HistoryNode, Span, song_key
 from pipelines.documents.result_types import ImageUrls, VideoDocument
-from pipelines.documents.videos import to_time, to_video_document
+from pipelines.documents.videos import to_document, to_time, to_video_document
 from pipelines.platform.providers import is_experimental
 from warehouse.queries.lists import ListHistory
 from warehouse.records.charts import SONG_LIMIT, ChartSong

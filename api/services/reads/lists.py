@@ -2,7 +2,7 @@
 
 Defines how the first screens of a music id and of a hashtag are read, when a new one is due, and
 which page is returned. Posts are in `posts.py`, the order of a union in `warehouse.queries.lists`,
-the meaning of a cursor in `pipelines.reads.cursors`.
+the meaning of a cursor in `warehouse.queries.lists`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,16 +14,22 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import CursorList
 from api.services.reads import documents
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
-from pipelines.reads.cursors import PagePosition, parse_cursor
-from warehouse.queries.lists import ListHistory, ListOrder, UnionPage, read_union_page, sort_members
+from warehouse.queries.lists import (
+    ListHistory,
+    ListOrder,
+    PagePosition,
+    UnionPage,
+    parse_cursor,
+    read_union_page,
+    sort_members,
+)
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music
@@ -104,14 +110,35 @@ class ListSource[Answer]:
             raise unknown_cursor_error(self.cursor_name)
         if page.union_count == 0:
             await self.refuse_unknown()
+        is_first = place.is_newest and place.offset == 0
         try:
-            return await self._answer_of(page, place, request)
+            videos = await self.to_video_documents(
+                page.aweme_ids, listed=page.listed, is_first=is_first
+            )
         except errors.SubstitutionError:
             if is_read:
                 raise
             # Details have shown what the stored first screen was, so it is read again.
             again = replace(request, refresh=True)
             return await self.read(again, now=now, deadline=deadline)
+        count = len(page.aweme_ids)
+        document = self.to_answer(
+            documents.ListPage(
+                videos=videos,
+                next_cursor=place.after(count, as_of=page.sequence, at=page.at),
+                has_more=place.offset + count < page.union_count,
+                platform_has_more=page.platform_has_more,
+                pagination_mode=documents.LOCAL_CURSOR,
+                history=page,
+                data_provider=page.data_provider,
+                is_demo=self.sources.is_demo,
+            )
+        )
+        until = None
+        if place.is_newest and request.ttl_s is not None:
+            until = fresh_until(page.last_observed_at, request.ttl_s)
+        entities = (*self.entities, *(("video_page", aweme_id) for aweme_id in page.aweme_ids))
+        return documents.ReadResult(document, entities, until)
 
     async def read_page(self, place: PagePosition, request: ListPageRequest) -> UnionPage | None:
         """Read a page from the store."""
@@ -163,29 +190,6 @@ class ListSource[Answer]:
         return [
             to_video_document(video, first_observed_at=video.first_observed_at) for video in own
         ]
-
-    async def _answer_of(
-        self, page: UnionPage, place: PagePosition, request: ListPageRequest
-    ) -> documents.ReadResult[Answer]:
-        count = len(page.aweme_ids)
-        document = self.to_answer(
-            documents.ListPage(
-                videos=await self.to_video_documents(
-                    page.aweme_ids,
-                    listed=page.listed,
-                    is_first=place.is_newest and place.offset == 0,
-                ),
-                next_cursor=place.after(count, as_of=page.sequence, at=page.at),
-                has_more=place.offset + count < page.union_count,
-                platform_has_more=page.platform_has_more,
-                pagination_mode=documents.LOCAL_CURSOR,
-                history=page,
-                data_provider=page.data_provider,
-                is_demo=self.sources.is_demo,
-            )
-        )
-        videos = tuple(("video_page", aweme_id) for aweme_id in page.aweme_ids)
-        return documents.ReadResult(document, self.entities + videos, _until(page, place, request))
 
     def _is_due(
         self,
@@ -253,12 +257,6 @@ def unknown_cursor_error(name: str) -> errors.InvalidParameterError:
     )
 
 
-def _until(page: UnionPage, place: PagePosition, request: ListPageRequest) -> datetime | None:
-    if not place.is_newest or request.ttl_s is None or page.last_observed_at is None:
-        return None
-    return fresh_until(page.last_observed_at, request.ttl_s)
-
-
 def _sort_value(video: Video, order: ListOrder) -> int | None:
     if order == "likes":
         return video.statistics.digg_count
@@ -267,20 +265,22 @@ def _sort_value(video: Video, order: ListOrder) -> int | None:
 
 def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a music id."""
-    unknown = errors.InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
-
-    async def read() -> FreshFirstScreen:
-        async with sources.music() as captures:
-            walk = await captures.walk_music(music_id, limit=1)
-            return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
-
+    unknown = partial(
+        errors.InvalidMusicInputError, f"Music id {music_id} was not found on the platform"
+    )
     return ListSource(
         sources=sources,
         surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
         to_answer=documents.to_cursor_list,
-        read_first_screen=read,
+        read_first_screen=partial(
+            _read_first_screen,
+            sources,
+            lambda captures: captures.walk_music(music_id, limit=1),
+            lambda captures: captures.track(music_id),
+            unknown,
+        ),
         refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
         is_foreign=partial(is_of_other_music, music_id=music_id),
     )
@@ -288,55 +288,63 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
 
 def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a hashtag."""
-    unknown = errors.InvalidParameterError(
-        f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
+    unknown = partial(
+        errors.InvalidParameterError,
+        f"Hashtag {ch_id} was not found on the platform",
+        hint="Use a ch_id of a video's hashtags",
     )
-
-    async def read() -> FreshFirstScreen:
-        async with sources.music() as captures:
-            walk = await captures.walk_hashtag(ch_id, limit=1, pages=1)
-            return await _first_screen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
-
     return ListSource(
         sources=sources,
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
         to_answer=documents.to_cursor_list,
-        read_first_screen=read,
+        read_first_screen=partial(
+            _read_first_screen,
+            sources,
+            lambda captures: captures.walk_hashtag(ch_id, limit=1, pages=1),
+            lambda captures: captures.hashtag(ch_id),
+            unknown,
+        ),
         refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
         is_foreign=partial(is_of_other_hashtag, ch_id=ch_id),
     )
 
 
-async def _first_screen(
-    captures: Captures,
-    walk: ListWalk,
-    ask: Callable[[], Awaitable[object]],
-    unknown: errors.SametrackError,
+async def _read_first_screen(
+    sources: Sources,
+    walk_list: Callable[[Captures], Awaitable[ListWalk]],
+    read_entity: Callable[[Captures], Awaitable[object]],
+    unknown: Callable[[], errors.SametrackError],
 ) -> FreshFirstScreen:
-    """Return a first screen; if it is empty, check that the entity exists.
+    """Read a first screen; if it is empty, check that the entity exists.
 
     Raises:
         UpstreamError: The platform refused the first screen.
         SametrackError: `unknown`, if the platform does not know the entity.
     """
-    if walk.error is not None:
-        raise walk.error
-    if not walk.videos:
-        try:
-            await ask()
-        except (errors.InvalidMusicInputError, errors.UnresolvedIdError) as error:
-            raise unknown from error
-        except (errors.UpstreamError, errors.ProviderUnsupportedError):
-            pass  # a list may really be empty, so an unknown answer is no refusal
-    return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
+    async with sources.music() as captures:
+        walk = await walk_list(captures)
+        if walk.error is not None:
+            raise walk.error
+        if not walk.videos:
+            try:
+                await read_entity(captures)
+            except (errors.InvalidMusicInputError, errors.UnresolvedIdError) as error:
+                raise unknown() from error
+            except (errors.UpstreamError, errors.ProviderUnsupportedError):
+                pass  # a list may really be empty, so an unknown answer is no refusal
+        return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
 
 
 async def _refuse(
-    sources: Sources, surface: str, entity_id: str, unknown: errors.SametrackError, now: datetime
+    sources: Sources,
+    surface: str,
+    entity_id: str,
+    unknown: Callable[[], errors.SametrackError],
+    now: datetime,
 ) -> None:
     """Raise if the platform recently reported that the entity does not exist."""
     for outcome in (errors.InvalidMusicInputError.type, errors.UnresolvedIdError.type):
         if await sources.had_lately(outcome, (surface,), entity_id, now=now):
-            raise unknown
+            raise unknown()

@@ -13,10 +13,9 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.schemas.lists import CreatorMetrics
-from api.services.reads.deadline import Deadline
 from api.services.reads.documents import ReadResult, TimeWindow, to_metrics_document
 from api.services.reads.posts import find_posts
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable
 from pipelines.captures.session import Captures

@@ -12,14 +12,18 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import PostList
 from api.services.reads import documents, lists
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
-from pipelines.reads.cursors import PagePosition, parse_page_cursor
-from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
+from warehouse.queries.lists import (
+    CapturedPage,
+    ListOrder,
+    PagePosition,
+    parse_page_cursor,
+    read_captured_page,
+)
 from warehouse.records import errors
 from warehouse.records.videos import is_of_other_account
 

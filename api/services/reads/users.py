@@ -7,9 +7,8 @@ from datetime import datetime
 from anyio.to_thread import run_sync
 
 from api.schemas.lists import InputSource, ResolvedUser, UserProfile
-from api.services.reads.deadline import Deadline
 from api.services.reads.documents import ReadResult, provenance, to_user_document
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.documents.videos import to_time

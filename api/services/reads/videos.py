@@ -11,16 +11,14 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
-from api.responses.documents import to_document
 from api.responses.errors import error_spec
 from api.schemas.lists import FilteredVideo, ManyVideos
-from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
-from api.services.reads.sources import FALLBACK_PROVIDER, Sources
+from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, ReadOutcomes, Sources
 from pipelines.captures.session import DetailOrUnavailable
 from pipelines.captures.sharing import is_fresh
 from pipelines.documents.result_types import VideoDocument
-from pipelines.documents.videos import to_video_document
+from pipelines.documents.videos import to_document, to_video_document
 from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import SametrackError, UnreachableError, UpstreamError

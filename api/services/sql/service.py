@@ -11,12 +11,12 @@ from typing import Protocol
 import orjson
 
 from api.params.sql import FILE_ROWS, SqlBody, SqlExportBody, StatementBody
-from api.responses.documents import to_document
 from api.responses.errors import MissingParameterError, QueryLimitError
 from api.schemas.extensions import sql as schemas
 from api.services.exports.tables import ExportFile
 from api.services.sql.query_process import ParameterValue, Statement, StatementAnswer
 from api.services.sql.runner import StatementTicket
+from pipelines.documents.videos import to_document
 from warehouse.analysis.description import NAMES, describe_table
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES

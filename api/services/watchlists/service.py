@@ -8,21 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import watchlists as schemas
 from pipelines.captures.inputs import InputTarget, read_music_input
+from pipelines.documents.videos import to_document
 from pipelines.open_stores import open_control_of
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
-from warehouse.home import open_home
+from warehouse.home import is_demo_world, open_home
 from warehouse.records import watchlists as watchlist_records
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
-from warehouse.records.worlds import is_demo_world
 
 PATH = "/api/v1/sametrack/watchlists"
 

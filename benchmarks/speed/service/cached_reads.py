@@ -34,8 +34,9 @@ from api.cli.processes.child_processes import find_port
 from api.responses.envelope import conditional_response, record_parameters
 from api.server.access.sessions import SessionsInMemory
 from api.server.metrics import Metrics
-from api.server.middleware.response_cache import cache_response
-from api.server.middleware_stack import RequestLogger, wrap
+from api.server.middleware import RequestLogger
+from api.server.middleware_stack import wrap
+from api.server.response_cache import cache_response
 from api.settings import ApiSettings
 from benchmarks.speed.running import Figure, RowOutput, Workspace, run_alone
 from pipelines.logs import buffered_logging

@@ -12,8 +12,7 @@ import orjson
 
 from pipelines.doctor.probes.table import Probe
 from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.robots import DISALLOWED
+from pipelines.platform.http.circuit_breaker import DISALLOWED, OPEN_REASON
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.search import read_stream
 from warehouse.records import errors

@@ -24,9 +24,8 @@ from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import SickPolicy
+from pipelines.platform.sources.planner import SickPolicy, SurfaceReader
 from pipelines.platform.sources.table import Reading
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
 

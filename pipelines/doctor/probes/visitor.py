@@ -15,8 +15,8 @@ from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.probes.table import ProbeReader, read_sound_head
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import ProviderDependencies
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest, read_video_page
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.extras import missing_libraries
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.health import SurfaceHealth

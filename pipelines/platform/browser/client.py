@@ -14,8 +14,9 @@ from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.http.link_gate import check_address
 from pipelines.platform.parsers.pages import parse_container, shows_video
+from pipelines.platform.parsers.refusals import refuse_answer
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.surfaces import SurfaceReader
+from pipelines.platform.sources.planner import SurfaceReader
 from warehouse.records import errors
 
 FRESH_S = 30.0
@@ -148,7 +149,7 @@ class BrowserClient(GuestClient):
             return page.answers[surface]
         # The page itself may show why it loaded nothing.
         document = replace(self._with_location(page.document), surface=surface)
-        self._surfaces.refuse(document)
+        refuse_answer(document, self._surfaces.profile.markers)
         error: errors.UpstreamError = errors.PageWithoutDataError("", surface=surface)
         try:
             parse_container(document.body, surface=surface)

@@ -20,7 +20,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Request, 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
 from pipelines.platform.browser.proxy import GateProxy, end_tasks
-from pipelines.platform.call_trace import HttpResponse, record_request, record_response
+from pipelines.platform.call_trace import HttpResponse, current_trace
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.http.link_gate import Dialler
@@ -222,10 +222,10 @@ class PageLoader:
             finally:
                 # The browser's events run in other tasks, which know nothing of the caller's trace.
                 for _ in range(state.requests):
-                    record_request()
+                    current_trace().request_count += 1
                 last = state.answers.get(visit.wanted) or state.answers.get(visit.surface)
                 if last is not None:
-                    record_response(last)
+                    current_trace().last = last
 
     async def aclose(self) -> None:
         """End the browser, its driver and the proxy."""

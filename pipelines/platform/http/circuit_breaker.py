@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass, field
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
 from pipelines.platform.sources.rules import ANSWERED, closes_host
@@ -44,6 +44,8 @@ may refuse one sound six times: three addresses, and three more once its video i
 _HANDLED_PER_HOST = (errors.RateLimitedError, errors.BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
 _SOUND_REFUSED = "sound_refused"  # what else is wrong with a sound concerns that sound
+DISALLOWED = "robots_disallow"
+"""Reason of a refusal of our own, by the host's robots.txt."""
 _NO_REQUEST_REASONS = frozenset({DISALLOWED, errors.SURFACE_OFF})  # no request was made
 UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 """Every `reason` of an error without a request."""
@@ -52,13 +54,13 @@ UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 _PROBING: ContextVar[bool] = ContextVar("probing", default=False)
 
 
+@dataclass(eq=False)
 class CircuitBreaker:
     """The circuits of one client."""
 
-    def __init__(self, store: ControlStore, times: CircuitTimes) -> None:
-        self._store = store
-        self._times = times
-        self._demands: dict[tuple[str, str], str] = {}
+    store: ControlStore
+    times: CircuitTimes
+    _demands: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
 
     @asynccontextmanager
     async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
@@ -91,14 +93,14 @@ class CircuitBreaker:
             for name in (WHOLE_HOST, surface):
                 cause = self._demands.get((host, name))
                 if cause is not None:
-                    raise _refusal(cause, host, surface, wait_s=self._times.open_s)
+                    raise _refusal(cause, host, surface, wait_s=self.times.open_s)
 
     @asynccontextmanager
     async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
         """Guard one circuit; yields whether this request is its probe."""
         checking = asyncio.ensure_future(
             asyncio.to_thread(
-                hosts.check_circuit, self._store, host, name, probe_s=self._times.probe_s
+                hosts.check_circuit, self.store, host, name, probe_s=self.times.probe_s
             )
         )
         try:
@@ -106,7 +108,7 @@ class CircuitBreaker:
         except asyncio.CancelledError:
             # Nobody would use a probe that the store grants to this request meanwhile.
             if (await checking).is_probe:
-                await asyncio.to_thread(hosts.release_probe, self._store, host, name)
+                await asyncio.to_thread(hosts.release_probe, self.store, host, name)
             raise
         if not passage.is_allowed:
             raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
@@ -121,9 +123,7 @@ class CircuitBreaker:
             if passage.is_probe:
                 # Shielded, as the caller is being cancelled: else nobody could probe until
                 # `probe_s` is over.
-                await asyncio.shield(
-                    asyncio.to_thread(hosts.release_probe, self._store, host, name)
-                )
+                await asyncio.shield(asyncio.to_thread(hosts.release_probe, self.store, host, name))
             raise
         await self._note_success(passage, host, name, with_data=True)
 
@@ -141,7 +141,7 @@ class CircuitBreaker:
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._note_success(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(hosts.release_probe, self._store, host, surface)
+            await asyncio.to_thread(hosts.release_probe, self.store, host, surface)
 
     async def _learn_of_host(
         self, error: errors.SametrackError, passage: CircuitDecision, host: str
@@ -153,10 +153,10 @@ class CircuitBreaker:
         if isinstance(error, errors.VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
                 hosts.open_surfaces,
-                self._store,
+                self.store,
                 host,
                 cause=error.type,
-                since_s=self._times.longest_s,
+                since_s=self.times.longest_s,
             )
             if passage.is_probe or closes_host(challenged):
                 await self._note_failure(error, passage, host, WHOLE_HOST, threshold=1)
@@ -165,7 +165,7 @@ class CircuitBreaker:
         elif is_answer and not isinstance(error, (errors.UnreachableError, *_HANDLED_PER_HOST)):
             await self._note_success(passage, host, WHOLE_HOST, with_data=False)
         else:
-            await asyncio.to_thread(hosts.release_probe, self._store, host, WHOLE_HOST)
+            await asyncio.to_thread(hosts.release_probe, self.store, host, WHOLE_HOST)
 
     async def _note_failure(
         self,
@@ -178,14 +178,14 @@ class CircuitBreaker:
     ) -> None:
         await asyncio.to_thread(
             hosts.note_failure,
-            self._store,
+            self.store,
             host,
             surface,
             cause=error.type,
             is_probe=passage.is_probe,
             threshold=threshold,
-            open_s=self._times.open_s,
-            longest_s=self._times.longest_s,
+            open_s=self.times.open_s,
+            longest_s=self.times.longest_s,
         )
         # Requests of this client that wait for their turn must not meet the demand, too.
         if threshold == 1:
@@ -200,7 +200,7 @@ class CircuitBreaker:
         if not passage.is_clean:
             await asyncio.to_thread(
                 hosts.note_success,
-                self._store,
+                self.store,
                 host,
                 surface,
                 is_probe=passage.is_probe,
@@ -247,28 +247,29 @@ type SurfaceKey = tuple[str, str]
 """Host and surface."""
 
 
+@dataclass(eq=False)
 class LearnedHealth:
     """Answers of the surfaces, as one client sees them."""
 
-    def __init__(self, store: ControlStore | None = None, *, clock: Clock = MACHINE_CLOCK) -> None:
-        self._store = store
-        self._clock = clock
-        self._answers: dict[SurfaceKey, Sequence[str]] = {}
-        self._touched: dict[SurfaceKey, float] = {}
-        self._written: dict[SurfaceKey, float] = {}
-        self._refreshed_at: float | None = None
-        self._refreshing = asyncio.Lock()
+    store: ControlStore | None = None
+    _: KW_ONLY
+    clock: Clock = MACHINE_CLOCK
+    _answers: dict[SurfaceKey, Sequence[str]] = field(default_factory=dict, init=False)
+    _touched: dict[SurfaceKey, float] = field(default_factory=dict, init=False)
+    _written: dict[SurfaceKey, float] = field(default_factory=dict, init=False)
+    _refreshed_at: float | None = field(default=None, init=False)
+    _refreshing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def answers(self) -> Mapping[SurfaceKey, Sequence[str]]:
         """Return the latest answers of every surface, oldest first."""
-        if self._store is None:
+        if self.store is None:
             return self._answers
         # A caller that comes meanwhile waits: until then nothing would be known of any surface.
         async with self._refreshing:
-            now = self._clock.monotonic()
+            now = self.clock.monotonic()
             if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
                 recent = await asyncio.to_thread(
-                    hosts.recent_answers, self._store, max_age_s=HEALTH_TTL_S
+                    hosts.recent_answers, self.store, max_age_s=HEALTH_TTL_S
                 )
                 self._answers, self._refreshed_at = dict(recent), now
         return self._answers
@@ -279,11 +280,11 @@ class LearnedHealth:
         if kind is None:
             return
         key = (host, surface)
-        if self._store is None:
+        if self.store is None:
             self._answers[key] = (*self._answers.get(key, ()), kind)[-ANSWERS_KEPT:]
-            self._touched[key] = self._clock.monotonic()
+            self._touched[key] = self.clock.monotonic()
             return
-        now, answers = self._clock.monotonic(), self._answers.get(key, ())
+        now, answers = self.clock.monotonic(), self._answers.get(key, ())
         # Another answer like the last 50 changes nothing that is stored but its time.
         is_steady = len(answers) == ANSWERS_KEPT and {kind, *answers} == {ANSWERED}
         if is_steady and now - self._written.get(key, -STEADY_WRITE_S) < STEADY_WRITE_S:
@@ -291,7 +292,7 @@ class LearnedHealth:
         self._written[key] = now
         self._answers[key] = await asyncio.to_thread(
             hosts.note_answer,
-            self._store,
+            self.store,
             host,
             surface,
             kind=kind,
@@ -301,16 +302,16 @@ class LearnedHealth:
 
     async def claim_probe(self, host: str, surface: str) -> bool:
         """Return True if a surface may be probed now; the interval then begins again."""
-        if self._store is not None:
+        if self.store is not None:
             return await asyncio.to_thread(
                 hosts.claim_probe,
-                self._store,
+                self.store,
                 host,
                 surface,
                 every_s=PROBE_EVERY_S,
                 recovered=ANSWERED,
             )
-        key, now = (host, surface), self._clock.monotonic()
+        key, now = (host, surface), self.clock.monotonic()
         is_due = is_probe_due(
             self._answers.get(key, ()),
             since=self._touched.get(key, -PROBE_EVERY_S),

@@ -29,9 +29,8 @@ import httpx2
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 from pipelines.platform.call_trace import (
     HttpResponse,
+    current_trace,
     open_call_trace,
-    record_request,
-    record_response,
 )
 from pipelines.platform.http import link_gate
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS, LearnedHealth
@@ -118,13 +117,13 @@ class Sink(Protocol):
         """
 
 
+@dataclass(eq=False, kw_only=True)
 class BodySink:
     """Keeps the body in memory."""
 
-    def __init__(self, *, surface: str, limit_bytes: int) -> None:
-        self._surface = surface
-        self._limit_bytes = limit_bytes
-        self._body = bytearray()
+    surface: str
+    limit_bytes: int
+    _body: bytearray = field(default_factory=bytearray, init=False)
 
     @property
     def body(self) -> bytes:
@@ -137,10 +136,10 @@ class BodySink:
 
     def take(self, chunk: bytes) -> None:
         """Receive the next bytes."""
-        if len(self._body) + len(chunk) > self._limit_bytes:
+        if len(self._body) + len(chunk) > self.limit_bytes:
             raise errors.StructureChangedError(
-                f"the body is larger than {self._limit_bytes} bytes",
-                surface=self._surface,
+                f"the body is larger than {self.limit_bytes} bytes",
+                surface=self.surface,
                 reason="body_too_large",
             )
         self._body += chunk
@@ -194,6 +193,7 @@ class GuestClient:
         self.limits = limits or HttpLimits()
         self._turns = turns
         self._host_policy = host_policy or HostPolicy()
+        self.health = self._host_policy.health or LearnedHealth()
         self._faults: Counter[str] = Counter()
         self._dialler = dialler or link_gate.Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -215,11 +215,6 @@ class GuestClient:
 
     async def __aexit__(self, *_exc: object) -> None:
         await self.aclose()
-
-    @property
-    def learned_health(self) -> LearnedHealth | None:
-        """What the surfaces answered lately; None if nothing is shared."""
-        return self._host_policy.health
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -267,14 +262,14 @@ class GuestClient:
             response = replace(response, status=_OK, body=request.stored.body, is_unchanged=True)
         elif response.status == _OK and memory is not None:
             await memory.keep(request.address, response.validators, response.body)
-        record_response(response)
+        current_trace().last = response
         return response
 
     async def save(self, request: HttpRequest, sink: Sink) -> HttpResponse:
         """Read a body into a sink; the `body` of the returned response stays empty."""
         await self._permit(request)
         response = await self._follow(request, sink)
-        record_response(response)
+        current_trace().last = response
         return response
 
     async def _permit(self, request: HttpRequest) -> None:
@@ -392,7 +387,7 @@ class GuestClient:
     ) -> HttpResponse:
         """Send one request; its body goes to the sink, not into the returned response."""
         sink.begin()  # an attempt must not append to what a broken one has written
-        record_request()
+        current_trace().request_count += 1
         headers = dict(request.stored.headers) if request.stored else {}
         if request.referer:
             headers["Referer"] = request.referer

@@ -1,4 +1,4 @@
-"""Policy of a client towards hosts beyond the rate limit: circuits, revalidation, robots.txt.
+"""Policy of a client towards hosts: rate limit, circuits, revalidation, robots.txt.
 
 Each part is optional; without it the check or the memory does not take place. Revalidation makes
 requests conditional: only responses with `ETag` or `Last-Modified` and without `no-store` are
@@ -7,20 +7,186 @@ revalidated. The body is the archived one; if it has been deleted, the request i
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextvars import Context
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.call_trace import waiting_for_host
-from pipelines.platform.http.circuit_breaker import CircuitBreaker, LearnedHealth
-from pipelines.platform.http.robots import RobotsPolicy
+from pipelines.platform.call_trace import HttpResponse, waiting_for_host
+from pipelines.platform.http.circuit_breaker import DISALLOWED, CircuitBreaker, LearnedHealth
 from pipelines.platform.profiles import HostRate, PlatformProfile
-from warehouse.control import ControlStore, hosts
-from warehouse.control.hosts import CacheValidators
-from warehouse.records.errors import BudgetSpentError, RateLimitedError
+from warehouse.control import ControlStore, hosts, leases
+from warehouse.control.hosts import CacheValidators, RobotsVerdict
+from warehouse.records.errors import (
+    BudgetSpentError,
+    ForbiddenError,
+    RateLimitedError,
+    UpstreamError,
+)
+
+# robots.txt decisions per surface: read once a day, recorded, and obeyed with `ROBOTS=obey`.
+#
+# Why recorded rather than obeyed by default: the file addresses crawlers that walk a site. This
+# service reads single pages that a user requested, at a user's pace. Whether a "disallow" applies
+# is the operator's decision, so the facts are shown to the operator.
+
+AGENT = "Sametrack"
+"""The product token that a robots.txt may use for us; it is part of our User-Agent."""
+DAY_S = 86_400.0
+REFETCH_AFTER_S = 3600.0  # when the file could not be read
+FETCH_LEASE_S = 10.0  # how long to wait for another process that reads the file
+MAX_POLLS = 50
+_AGENT_LINE = re.compile(
+    r"^(?P<field>[ \t]*user[ -]?agent[ \t]*[: \t])(?P<name>[^\r\n#]*)", re.IGNORECASE | re.MULTILINE
+)
+_OTHER_AGENT = " another-agent"
+_LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
+
+type FetchRobots = Callable[[str], Awaitable[HttpResponse]]
+
+
+class PathDecision(NamedTuple):
+    """Decision for a path, with its reason."""
+
+    verdict: RobotsVerdict
+    reason: str
+
+
+@dataclass(eq=False)
+class RobotsPolicy:
+    """robots.txt decisions of one client."""
+
+    store: ControlStore
+    _: KW_ONLY
+    is_obeyed: bool
+    clock: Clock = MACHINE_CLOCK
+    _files: dict[str, tuple[float, int | None, Protego]] = field(default_factory=dict, init=False)
+    _recorded: dict[tuple[str, str], tuple[float, RobotsVerdict]] = field(
+        default_factory=dict, init=False
+    )
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict, init=False)
+
+    async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
+        """Record the decision of the host's file for a surface, once a day.
+
+        `fetch` reads the file within the host's rate limit.
+
+        Raises:
+            ForbiddenError: The file disallows the URL, and `ROBOTS=obey` is set.
+        """
+        host = urlsplit(url).hostname or ""
+        # Requests to one host wait for one reading of its file.
+        async with self._locks.setdefault(host, asyncio.Lock()):
+            decision = _decide(*await self._read_rules(host, url, fetch), url)
+            recorded_at, recorded = self._recorded.get((host, surface), (0.0, None))
+            is_recorded = recorded is not None and self.clock.monotonic() - recorded_at < DAY_S
+            # A disallowed URL of a surface outweighs its allowed ones.
+            if not is_recorded or (decision.verdict == "disallowed" != recorded):
+                await asyncio.to_thread(
+                    hosts.record_robots_decision,
+                    self.store,
+                    host,
+                    surface,
+                    decision=decision.verdict,
+                    reason=decision.reason,
+                )
+                self._recorded[host, surface] = (self.clock.monotonic(), decision.verdict)
+        if self.is_obeyed and decision.verdict == "disallowed":
+            raise ForbiddenError(
+                f"robots.txt of {host} disallows {surface}",
+                surface=surface,
+                reason=DISALLOWED,
+                hint="set ROBOTS=record to read it and only record the decision",
+            )
+
+    async def _read_rules(
+        self, host: str, url: str, fetch: FetchRobots
+    ) -> tuple[int | None, Protego]:
+        """Return status and rules of a host's file, from memory, the store or the host."""
+        read_at, status, rules = self._files.get(host, (0.0, None, None))
+        # Without a response, a file is not valid for long.
+        valid_s = REFETCH_AFTER_S if status is None else DAY_S
+        if rules is not None and self.clock.monotonic() - read_at < valid_s:
+            return status, rules
+        file = await asyncio.to_thread(hosts.read_robots, self.store, host, max_age_s=DAY_S)
+        age_s = 0.0 if file is None else (self.clock.now() - file.fetched_at).total_seconds()
+        if file is None or age_s > (REFETCH_AFTER_S if file.status is None else DAY_S):
+            status, body = await self._renew(host, url, fetch)
+        else:
+            status, body = file.status, file.body
+        rules = parse_robots(body)
+        self._files[host] = (self.clock.monotonic(), status, rules)
+        return status, rules
+
+    async def _renew(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
+        """Return the current file. One process fetches it; the others poll the store for it."""
+        is_ours = await asyncio.to_thread(
+            leases.acquire, self.store, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
+        )
+        for _ in range(0 if is_ours else MAX_POLLS):
+            await self.clock.sleep(FETCH_LEASE_S / MAX_POLLS)
+            file = await asyncio.to_thread(
+                hosts.read_robots, self.store, host, max_age_s=FETCH_LEASE_S
+            )
+            if file is not None:
+                return file.status, file.body
+        parts = urlsplit(url)
+
+        async def visit() -> HttpResponse:
+            return await fetch(f"{parts.scheme}://{parts.netloc}/robots.txt")
+
+        status, body = None, ""
+        # In a context of its own the request does not count towards the page that a caller reads.
+        with suppress(UpstreamError):
+            response = await asyncio.create_task(visit(), context=Context())
+            status = response.status
+            if status == HTTPStatus.OK:
+                # PostgreSQL stores no zero bytes in a text.
+                body = response.body[:_LONGEST_BODY].decode("utf-8", "replace").replace("\x00", "")
+        await asyncio.to_thread(hosts.save_robots, self.store, host, status=status, body=body)
+        return status, body
+
+
+# A client lives for one request, and a file changes once a day.
+@lru_cache(maxsize=8)
+def parse_robots(text: str) -> Protego:
+    """Parse a robots.txt, with all agents that are not ours taken for one.
+
+    A file names agents and rules freely, and each agent keeps a copy of each rule of its group:
+    half a megabyte could become 500 million rules.
+    """
+
+    def merge(line: re.Match[str]) -> str:
+        name = line["name"].strip().lower().replace("*", "")
+        is_relevant = not name or AGENT.lower().startswith(name)
+        return line[0] if is_relevant else f"{line['field']}{_OTHER_AGENT}"
+
+    return Protego.parse(_AGENT_LINE.sub(merge, text))
+
+
+def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:
+    """Decide by RFC 9309, section 2.3.1: 4xx means no rules, 5xx and silence mean nothing."""
+    if status is None:
+        return PathDecision("unknown", "no response")
+    if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return PathDecision("allowed", f"no robots.txt: status {status}")
+    if status != HTTPStatus.OK:
+        return PathDecision("unknown", f"status {status}")
+    if rules.can_fetch(url, AGENT):
+        return PathDecision("allowed", "no matching rule")
+    return PathDecision("disallowed", "disallowed by a rule")
+
 
 # Rate limit, pauses and daily budget per host, shared by all processes.
 #
@@ -42,24 +208,17 @@ def max_wait_at(rate: HostRate) -> float:
     return max(HOST_MAX_WAIT_S, 2 * rate.parallel / rate.per_second)
 
 
+@dataclass(eq=False)
 class HostRateLimiter:
     """Rate limiter of one client. `max_wait_s` bounds the wait of one request."""
 
-    def __init__(
-        self,
-        store: ControlStore,
-        rate: HostRate,
-        *,
-        daily_budget: int,
-        max_wait_s: float = HOST_MAX_WAIT_S,
-        clock: Clock = MACHINE_CLOCK,
-    ) -> None:
-        self.max_wait_s = max_wait_s
-        self._store = store
-        self._rate = rate
-        self._daily_budget = daily_budget
-        self._clock = clock
-        self._paused: dict[str, datetime] = {}
+    store: ControlStore
+    rate: HostRate
+    _: KW_ONLY
+    daily_budget: int
+    max_wait_s: float = HOST_MAX_WAIT_S
+    clock: Clock = MACHINE_CLOCK
+    _paused: dict[str, datetime] = field(default_factory=dict, init=False)
 
     async def wait(self, host: str, *, surface: str) -> None:
         """Wait until a request to the host may be sent.
@@ -71,10 +230,10 @@ class HostRateLimiter:
             RateLimitedError: The wait exceeds `max_wait_s`.
             BudgetSpentError: Today's budget for the host is spent.
         """
-        give_up_at = self._clock.monotonic() + self.max_wait_s
+        give_up_at = self.clock.monotonic() + self.max_wait_s
         while True:
             is_turn, wait_s = await asyncio.to_thread(self._reserve, host, surface)
-            if self._clock.monotonic() + wait_s > give_up_at:
+            if self.clock.monotonic() + wait_s > give_up_at:
                 cause = "our own rate limit" if is_turn else "a pause"
                 raise RateLimitedError(
                     f"{cause} lets no request go to {host} for {wait_s:.0f} s more",
@@ -83,7 +242,7 @@ class HostRateLimiter:
                     retry_after=wait_s,
                 )
             with nullcontext() if is_turn else waiting_for_host():
-                await self._clock.sleep(wait_s)
+                await self.clock.sleep(wait_s)
             # Reserving may itself have taken a while, when other processes held the store. A pause
             # that began since then holds for this request, too.
             if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
@@ -95,15 +254,15 @@ class HostRateLimiter:
         if left_s > 0:
             return False, left_s
         grant = hosts.take_token(
-            self._store,
+            self.store,
             host,
-            rate_per_s=self._rate.per_second,
-            burst=self._rate.burst,
-            daily_budget=self._daily_budget,
+            rate_per_s=self.rate.per_second,
+            burst=self.rate.burst,
+            daily_budget=self.daily_budget,
         )
         if grant.spent:
             raise BudgetSpentError(
-                f"today's budget of {self._daily_budget} requests to {host} is spent",
+                f"today's budget of {self.daily_budget} requests to {host} is spent",
                 surface=surface,
                 hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
                 retry_after=grant.wait_s,
@@ -113,21 +272,21 @@ class HostRateLimiter:
     def _pause_left(self, host: str) -> float:
         """Return the seconds until the pause of a host ends, by the store and by this process."""
         own = self._paused.get(host)
-        stored = hosts.paused_until(self._store, host)
+        stored = hosts.paused_until(self.store, host)
         until = max((end for end in (own, stored) if end is not None), default=None)
-        return 0.0 if until is None else (until - self._clock.now()).total_seconds()
+        return 0.0 if until is None else (until - self.clock.now()).total_seconds()
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Pause the host for as long as it asked, and return the seconds."""
-        wait_s = read_retry_after(retry_after, now=self._clock.now())
+        wait_s = read_retry_after(retry_after, now=self.clock.now())
         await self.leave_alone(host, wait_s)
         return wait_s
 
     async def leave_alone(self, host: str, wait_s: float) -> None:
         """Pause the host for all processes."""
-        until = self._clock.now() + timedelta(seconds=wait_s)
+        until = self.clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
-        await asyncio.to_thread(hosts.pause_host, self._store, host, until)
+        await asyncio.to_thread(hosts.pause_host, self.store, host, until)
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:
@@ -160,19 +319,19 @@ class StoredResponse:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, eq=False)
 class ResponseMemory:
     """Stored responses by URL, for conditional requests."""
 
-    def __init__(self, store: ControlStore, read_body: ReadBody) -> None:
-        self._store = store
-        self._read_body = read_body
+    store: ControlStore
+    read_body: ReadBody
 
     async def recall(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
-        stored = await asyncio.to_thread(hosts.read_validators, self._store, _key(address))
+        stored = await asyncio.to_thread(hosts.read_validators, self.store, _key(address))
         if stored is None:
             return None
-        body = await asyncio.to_thread(self._read_body, stored.payload_sha256)
+        body = await asyncio.to_thread(self.read_body, stored.payload_sha256)
         if body is None:  # deleted after its retention period
             return None
         named = {"If-None-Match": stored.etag, "If-Modified-Since": stored.last_modified}
@@ -190,7 +349,7 @@ class ResponseMemory:
         if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
         stored = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(hosts.save_validators, self._store, _key(address), stored)
+        await asyncio.to_thread(hosts.save_validators, self.store, _key(address), stored)
 
 
 def _key(address: str) -> str:

@@ -13,7 +13,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from urllib.parse import urljoin
 
@@ -168,20 +168,15 @@ async def look_up(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in entries]
 
 
+@dataclass(frozen=True, eq=False)
 class Dialler:
     """Chooses the checked IP address to dial for a permitted host."""
 
-    def __init__(
-        self,
-        profile: PlatformProfile,
-        *,
-        resolve: Resolve = look_up,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._profile = profile
-        self._resolve = resolve
-        self._clock = clock
-        self._pinned: dict[str, tuple[str, float]] = {}
+    profile: PlatformProfile
+    _: KW_ONLY
+    resolve: Resolve = look_up
+    clock: Callable[[], float] = time.monotonic
+    _pinned: dict[str, tuple[str, float]] = field(default_factory=dict, init=False)
 
     async def dial_address(self, host: str, *, surface: str) -> str:
         """Return the IP address to dial, resolved and checked once per `PIN_LIFETIME_S`.
@@ -191,14 +186,14 @@ class Dialler:
             UnreachableError: The name does not resolve.
         """
         # Checked when the profile was read, where the sandbox alone may name loopback.
-        pinned = [ip for rule, ip in self._profile.pins.items() if host_matches(host, (rule,))]
+        pinned = [ip for rule, ip in self.profile.pins.items() if host_matches(host, (rule,))]
         if pinned:
             return str(pinned[0])
         address, valid_until = self._pinned.get(host, ("", 0.0))
-        if address and self._clock() < valid_until:
+        if address and self.clock() < valid_until:
             return address
         try:
-            addresses = await self._resolve(host, self._profile.port_of(host))
+            addresses = await self.resolve(host, self.profile.port_of(host))
         except OSError as exc:
             raise UnreachableError(
                 f"the name {host!r} could not be looked up", surface=surface
@@ -212,7 +207,7 @@ class Dialler:
                 surface=surface,
                 reason="special_address",
             )
-        self._pinned[host] = (addresses[0], self._clock() + PIN_LIFETIME_S)
+        self._pinned[host] = (addresses[0], self.clock() + PIN_LIFETIME_S)
         return addresses[0]
 
 

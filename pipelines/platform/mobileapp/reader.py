@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from pipelines.clock import Clock
-from pipelines.platform.call_trace import note_item, record_request
+from pipelines.platform.call_trace import current_trace, note_item
 from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.phone import LOST, Claim, NotIdleError, Phone, unavailable
@@ -294,7 +294,7 @@ class AppReader:
     async def _act(self, step: Callable[[], Awaitable[None]]) -> None:
         """Take a step that makes the app send requests: in its turn, and counted as one."""
         await self._turns.wait(self.host, surface=SURFACE)
-        record_request()
+        current_trace().request_count += 1
         await step()
 
     async def _comes_back(self, error: UpstreamError) -> bool:

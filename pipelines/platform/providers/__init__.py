@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile, load_profile
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
-from warehouse.home import find_homes
+from warehouse.home import OWN_WORLDS, find_homes
 from warehouse.records.errors import ProfileNotChosenError, ProviderUnsupportedError
-from warehouse.records.worlds import OWN_WORLDS
 
 if TYPE_CHECKING:
     from pipelines.platform.http.client import HttpLimits
@@ -273,7 +272,8 @@ def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
         need_extra(source.extra, name, error=ProviderUnsupportedError)
     built: Provider = import_module(source.module).build(name, dependencies)
     # Demo data in place of a refusal is for users who look at one answer, never for a scan.
-    if dependencies.wants_fallback and name not in OWN_WORLDS:
+    falls_back = dependencies.for_user and dependencies.settings.public_fallback_to_mock
+    if falls_back and name not in OWN_WORLDS:
         fallback = import_module("sandbox.mock.fallback")
         built = fallback.FallbackProvider(built, _build("mock", dependencies))
     return built

@@ -12,8 +12,8 @@ from pipelines.platform.browser.page_loader import PageLoader
 from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import Question, Reading, SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import ProviderUnsupportedError
 from warehouse.records.search import SearchPosition
 

@@ -14,9 +14,8 @@ from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.providers.provider import ProviderDependencies
-from pipelines.platform.sources.planner import Planner, SickPolicy
+from pipelines.platform.sources.planner import HostReader, Planner, SickPolicy
 from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
-from pipelines.platform.surfaces import HostReader
 from warehouse.records.charts import ChartIndex, ChartPage
 
 LATEST = "latest"

@@ -22,8 +22,8 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources import table
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import Reading
-from pipelines.platform.surfaces import SurfaceReader
 from pipelines.settings import Settings
 from warehouse.extras import install_hint
 from warehouse.records import errors

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipelines.platform.http.client import GuestClient, download_sound
 from pipelines.platform.sources import table
-from pipelines.platform.surfaces import SurfaceReader
+from pipelines.platform.sources.planner import SurfaceReader
 from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
 
 

@@ -30,7 +30,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
 
 if TYPE_CHECKING:
-    from pipelines.platform.surfaces import SurfaceReader
+    from pipelines.platform.sources.planner import SurfaceReader
 
 
 # Dependencies of a provider: the settings, the platform profile and the control store.
@@ -58,11 +58,6 @@ class ProviderDependencies:
     def sick_policy(self) -> SickPolicy:
         """When sources are asked although all of them withhold their data."""
         return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
-
-    @property
-    def wants_fallback(self) -> bool:
-        """True if demo data is to replace what a public source refuses."""
-        return self.for_user and self.settings.public_fallback_to_mock
 
     def turns(self) -> host_policy.HostRateLimiter:
         """Rate limiter of the platform's hosts."""

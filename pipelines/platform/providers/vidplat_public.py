@@ -12,10 +12,10 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpRequest, download_sound
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.parsers.refusals import refuse_answer
 from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.surfaces import SurfaceReader
+from pipelines.platform.sources.planner import Planner, SickPolicy, SurfaceReader
 from warehouse.records import errors
 from warehouse.records.videos import VideoDetail, VideoPage
 
@@ -148,7 +148,7 @@ class VidplatPublic(Provider):
         """
         # A status such as 404 means a dead link here, and a refusal everywhere else.
         try:
-            self._surfaces.refuse(response)
+            refuse_answer(response, self._surfaces.profile.markers)
         except errors.StructureChangedError as error:
             dead = errors.InvalidMusicInputError(
                 "the short link is dead", hint="copy the link again"

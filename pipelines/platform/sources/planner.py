@@ -1,30 +1,197 @@
-"""Asks the sources of a question in the order of the rule, and reports what became of each.
+"""Asks the sources of a question in the order of the rule, and reads the surface of each.
 
-Here: what is read from and written to the learned health, which answer or error is returned, and
-the locks that send one request ahead of a burst. The order is in `rules.py`, the sources are in
-`table.py`.
+Here: from the profile's URL to a parsed reading, what is read from and written to the learned
+health, which answer or error is returned, and the locks that send one request ahead of a burst.
+Every response passes the refusal checks before its parser, and again after it if it held no data.
+The order is in `rules.py`, the sources are in `table.py`, the reactions to a refusal in
+`refusal_table.py`.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Any
 
 from pipelines.platform import refusal_table
-from pipelines.platform.call_trace import open_call_trace, record_verdict
+from pipelines.platform.call_trace import HttpResponse, current_trace, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS, LearnedHealth
+from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.parsers.links import host_matches
+from pipelines.platform.parsers.refusals import explain, refuse_answer
+from pipelines.platform.parsers.videos import ParseContext
+from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources import rules
+from pipelines.platform.sources.rules import ANSWERED
 from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
-from pipelines.platform.surfaces import HostReader
+from warehouse.records import errors
 from warehouse.records.errors import (
     SURFACE_OFF,
     RefusedLatelyError,
     UnreachableError,
     UpstreamError,
 )
+
+
+class HostReader[C]:
+    """Reads surfaces through one client, and learns how each of them answers.
+
+    `C` is the context that its parsers need beside a body and the requested id.
+    """
+
+    def __init__(self, client: GuestClient) -> None:
+        self.client = client
+        self.profile = client.profile
+        self.health = client.health
+        self._repeated: set[str] = set()
+
+    async def read[T](
+        self,
+        http_request: HttpRequest,
+        request: SourceRequest,
+        parse: Callable[[bytes, str, C], T],
+        *,
+        twice: bool = False,
+    ) -> Reading[T]:
+        """Fetch, classify, parse, and learn how the surface answers.
+
+        Args:
+            http_request: The request to send.
+            request: What it asks for.
+            parse: Returns the value of a body, for the requested id.
+            twice: Repeat the request once after a refusal that the first response of a visit may
+                be: it only set cookies, or came from a cold edge node.
+
+        Raises:
+            UpstreamError: The response is a refusal, or unknown in structure. If the repetition was
+                not sent, since the circuit opened meanwhile, it is that of the first response.
+        """
+        surface, host = http_request.surface, self.profile.host_of(http_request.surface)
+        first: errors.UpstreamError | None = None
+        with open_call_trace() as call_trace:
+            while True:
+                try:
+                    async with self.client.circuit(http_request):
+                        response = await self.client.fetch(http_request)
+                        value = self.interpret(response, request, parse)
+                    break
+                except errors.SametrackError as error:
+                    await self.health.note(host, surface, error)
+                    if first is not None and isinstance(error, errors.UpstreamError):
+                        raise (first if error.reason in UNASKED_REASONS else error) from None
+                    may_repeat = twice and allows_policy(error, RefusalPolicy.ONCE_MORE)
+                    if not isinstance(error, errors.UpstreamError) or not may_repeat:
+                        raise
+                    # The first anonymous answer of some hosts only sets the visitor's cookie.
+                    if await self.is_repeated_in_vain(surface):
+                        raise
+                    first = error
+                self._repeated.add(surface)
+            await self.health.note(host, surface, None)
+        if first is not None:
+            self._repeated.discard(surface)
+        return Reading(
+            surface=surface,
+            entity_id=request.entity_id,
+            value=value,
+            payload=response.body,
+            content_type=response.content_type,
+            http_status=HTTPStatus.NOT_MODIFIED if response.is_unchanged else response.status,
+            source_path=response.path,
+            fetched_at=response.fetched_at,
+            request_count=call_trace.request_count,
+        )
+
+    def interpret[T](
+        self, response: HttpResponse, request: SourceRequest, parse: Callable[[bytes, str, C], T]
+    ) -> T:
+        """Return what a response holds; raise if it is a refusal."""
+        raise NotImplementedError
+
+    async def is_repeated_in_vain(self, surface: str) -> bool:  # noqa: ARG002  # for subclasses
+        """Return True if repeating a request to the surface is known not to help."""
+        return False
+
+
+class SurfaceReader(HostReader[ParseContext]):
+    """The surfaces of the platform in a client's profile."""
+
+    def build_request(self, surface: str, **params: str) -> HttpRequest:
+        """Build a request to a JSON surface."""
+        return HttpRequest(
+            surface=surface,
+            url=self.profile.address(surface),
+            allowed=self.profile.links.redirect,
+            params=params,
+            ends_at=self.ends_at,
+        )
+
+    def build_page_request(self, surface: str, **ids: str) -> HttpRequest:
+        """Build a request to a share page."""
+        return HttpRequest(
+            surface=surface,
+            url=self.profile.address(surface, **ids),
+            allowed=self.profile.links.redirect,
+            ends_at=self.ends_at,
+        )
+
+    def ends_at(self, target: str) -> bool:
+        """Return True for redirects that are answers: deleted, other region, verification."""
+        address = read_address(target)
+        return address is not None and (
+            self.profile.markers.gone_query in address.target
+            or self.profile.markers.verification_path in address.path
+            or host_matches(address.host, self.profile.links.region)
+        )
+
+    def is_gone(self, response: HttpResponse) -> bool:
+        """Return True for the redirect of a deleted video; the video it names is unrelated."""
+        return self.profile.markers.gone_query in (response.location or "")
+
+    def interpret[T](
+        self,
+        response: HttpResponse,
+        request: SourceRequest,
+        parse: Callable[[bytes, str, ParseContext], T],
+    ) -> T:
+        """Parse a response that is no refusal; a page without data names its reason."""
+        context = ParseContext(
+            surface=response.surface,
+            observed_at=response.fetched_at,
+            link_of=self.profile.video_link,
+            address=response.url,
+            place=request.place,
+            is_first=request.is_first,
+            is_gone=self.is_gone(response),
+        )
+        # The redirect of a deleted video is an answer about the video, which its parser reads.
+        if not context.is_gone:
+            refuse_answer(response, self.profile.markers)
+        try:
+            return parse(response.body, request.entity_id, context)
+        except (errors.PageWithoutDataError, errors.StructureChangedError) as error:
+            named = self.explain(error, response)
+            if named is error:
+                raise
+            raise named from error
+
+    def explain(self, error: errors.UpstreamError, response: HttpResponse) -> errors.UpstreamError:
+        """Return a more specific error for a response without data, if its page shows one."""
+        return explain(error, response, self.profile.markers)
+
+    async def is_repeated_in_vain(self, surface: str) -> bool:
+        """Return True if a retry did not help before, and the surface never had data.
+
+        The visitor's cookies are set once, so a later first response has nothing new to set.
+        """
+        answers = await self.health.answers()
+        kinds = answers.get((self.profile.host_of(surface), surface), ())
+        return surface in self._repeated and ANSWERED not in kinds
+
 
 WALKS_KEPT = 4096
 
@@ -49,32 +216,84 @@ class _Attempt[R, T]:
     reading: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
 
-    def wants(self, source: Source[R, T]) -> bool:
-        """Return True if the source may give what is still unknown."""
-        return self.reading is None or bool(self.missing & source.gives)
+
+@dataclass(slots=True)
+class _SurfaceLock:
+    """The lock of one surface. `refusals` counts those that end a source."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    refusals: int = 0
+    latest: UpstreamError | None = None
 
 
+@dataclass(frozen=True)
+class SurfaceLocks:
+    """The locks of one client, one per surface: one request at a time until a surface answers.
+
+    A scan asks for many items at once. A surface that refuses would get a whole burst of requests
+    before the first refusal is read; with one request ahead of the others it gets one.
+    """
+
+    _locks: defaultdict[tuple[str, str], _SurfaceLock] = field(
+        default_factory=lambda: defaultdict(_SurfaceLock), init=False
+    )
+
+    @asynccontextmanager
+    async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:
+        """Wait while another request is under way, if the surface is new or refused its latest one.
+
+        Raises:
+            UpstreamError: The request that was waited for met a refusal that ends the source; it
+                holds for everybody who waited, so no request was made.
+        """
+        state = self._locks[host, surface]
+        # Counted before waiting: only a refusal that comes meanwhile holds for this request.
+        refusals_before = state.refusals
+        async with AsyncExitStack() as stack:
+            if not await _is_open(health, host, surface):
+                await stack.enter_async_context(state.lock)
+                if state.refusals > refusals_before and state.latest is not None:
+                    raise type(state.latest)(
+                        f"{surface} refused while this request waited for its answer",
+                        surface=surface,
+                        reason=OPEN_REASON,
+                        retry_after=state.latest.retry_after,
+                    )
+                if await _is_open(health, host, surface):
+                    await stack.aclose()  # the others need not wait any longer
+            try:
+                yield
+            except refusal_table.SOURCE_ENDING_ERRORS as error:
+                if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
+                    state.refusals += 1
+                    state.latest = error
+                raise
+
+
+async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
+    """Return True unless nothing is known of the surface, or its latest answer concerns it all.
+
+    A surface that is silent holds nobody up: whoever waits for it would wait once more.
+    """
+    answers = (await health.answers()).get((host, surface), ())
+    return bool(answers) and answers[-1] not in refusal_table.OF_THE_SURFACE
+
+
+@dataclass(eq=False)
 class Planner[R: HostReader[Any]]:
     """Plans the questions of one client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
     """
 
-    def __init__(
-        self,
-        reader: R,
-        *,
-        is_web: bool = False,
-        left_out: frozenset[str] = frozenset(),
-        sick_policy: SickPolicy = SickPolicy.IF_DUE,
-    ) -> None:
-        self._reader = reader
-        self._sick_policy = sick_policy
-        self._asked_though_sick: set[str] = set()
-        self._left_out = left_out
-        self._is_web = is_web
-        self._walks: dict[tuple[str, str], str] = {}
-        self._locks = SurfaceLocks()
+    reader: R
+    _: KW_ONLY
+    is_web: bool = False
+    left_out: frozenset[str] = frozenset()
+    sick_policy: SickPolicy = SickPolicy.IF_DUE
+    _asked_though_sick: set[str] = field(default_factory=set, init=False)
+    _walks: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
+    _locks: SurfaceLocks = field(default_factory=SurfaceLocks, init=False)
 
     async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
         """Return the most complete answer of the first sources that give one.
@@ -83,19 +302,20 @@ class Planner[R: HostReader[Any]]:
             UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
                 allows none, because all withhold their data.
         """
-        sources = {source.surface: source for source in self._serving(question, request)}
         attempt = _Attempt(question, request)
         with open_call_trace() as call_trace:
-            ordered = await self._ordered(question, sources)
+            sources = await self._plan(question, request)
+            ordered = tuple(sources)
             # One source that used to come first is probed if its interval has passed.
             for ranked in rules.displaced_sources(ordered):
-                if await self._reader.health.claim_probe(ranked.host, ranked.surface):
-                    await self._read(ranked, sources[ranked.surface], attempt, is_probe=True)
+                if await self.reader.health.claim_probe(ranked.host, ranked.surface):
+                    await self._read(ranked, sources[ranked], attempt, is_probe=True)
                     break
-            for ranked in ordered:
-                source, is_first = sources[ranked.surface], ranked is ordered[0]
+            for ranked, source in sources.items():
+                is_first = ranked is ordered[0]
                 was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
-                if was_asked or not attempt.wants(source):
+                gives_more = attempt.reading is None or attempt.missing & source.gives
+                if was_asked or not gives_more:
                     continue
                 # A demand that a probe met holds back nothing that would have been asked anyway.
                 refused = [
@@ -106,7 +326,8 @@ class Planner[R: HostReader[Any]]:
                 if rules.may_follow(ranked, refused):
                     await self._read(ranked, source, attempt, is_first=is_first)
                 else:
-                    record_verdict(question.name, ranked.surface, rules.SourceVerdict.HELD_BACK)
+                    held_back = question.name, ranked.surface, rules.SourceVerdict.HELD_BACK
+                    call_trace.verdicts[held_back] += 1
         reading = attempt.reading
         # An answer that gives nothing says that this surface does not show the item.
         is_without_data = attempt.missing >= question.fields
@@ -127,44 +348,39 @@ class Planner[R: HostReader[Any]]:
             if any(source.surface == surface for source in question.sources):
                 self._keep_walk(question.name, entity_id, surface)
 
-    def _serving[T](
+    async def _plan[T](
         self, question: Question[R, T], request: SourceRequest
-    ) -> Sequence[Source[R, T]]:
-        """Return the sources of a page. A cursor belongs to the source that gave it."""
+    ) -> dict[rules.RankedSource, Source[R, T]]:
+        """Return the sources of a page in the order in which they are asked."""
         serving = [
             source
             for source in question.sources
             if source.serves(request)
-            and (self._is_web or not source.is_web)
-            and source.surface not in self._left_out
+            and (self.is_web or not source.is_web)
+            and source.surface not in self.left_out
         ]
-        if request.is_first or not question.is_walk:
-            return serving
-        begun = self._walks.get((question.name, request.entity_id))
-        # Another client may have begun the walk: then one source is asked, not all of them.
-        return [source for source in serving if source.surface == begun] or serving[:1]
-
-    async def _ordered[T](
-        self, question: Question[R, T], sources: dict[str, Source[R, T]]
-    ) -> tuple[rules.RankedSource, ...]:
-        answers_of = await self._reader.health.answers()
-        ranked = []
-        for place, source in enumerate(sources.values()):
-            host = self._reader.profile.host_of(source.surface)
+        if question.is_walk and not request.is_first:
+            # A cursor belongs to the source that gave it. Another client may have begun the walk:
+            # then one source is asked, not all of them.
+            begun = self._walks.get((question.name, request.entity_id))
+            serving = [source for source in serving if source.surface == begun] or serving[:1]
+        answers_of = await self.reader.health.answers()
+        ranked = {}
+        for place, source in enumerate(serving):
+            host = self.reader.profile.host_of(source.surface)
             answers = answers_of.get((host, source.surface), ())
-            ranked.append(
-                rules.RankedSource(
-                    surface=source.surface,
-                    host=host,
-                    place=place,
-                    # Per request: a source that needs two must give twice as much to come first.
-                    completeness=question.completeness(source),
-                    prior=source.prior,
-                    answers=_without_demands(answers),
-                    is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
-                )
+            rank = rules.RankedSource(
+                surface=source.surface,
+                host=host,
+                place=place,
+                # Per request: a source that needs two must give twice as much to come first.
+                completeness=question.completeness(source),
+                prior=source.prior,
+                answers=_without_demands(answers),
+                is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
             )
-        return rules.order_sources(ranked)
+            ranked[rank] = source
+        return {rank: ranked[rank] for rank in rules.order_sources(ranked)}
 
     async def _read[T](
         self,
@@ -176,25 +392,26 @@ class Planner[R: HostReader[Any]]:
         is_probe: bool = False,
     ) -> None:
         """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
-        name, health = attempt.question.name, self._reader.health
+        name, health = attempt.question.name, self.reader.health
+        verdicts = current_trace().verdicts
         try:
             async with self._locks.turn(health, ranked.host, ranked.surface):
                 answers = (await health.answers()).get((ranked.host, ranked.surface), ())
                 current = replace(ranked, answers=_without_demands(answers))
                 may_ask = is_probe or not current.is_sick
                 if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
-                    record_verdict(name, ranked.surface, rules.SourceVerdict.SICK)
+                    verdicts[name, ranked.surface, rules.SourceVerdict.SICK] += 1
                     attempt.sick.append(current)
                     return
-                reading = await source.read(self._reader, attempt.request)
+                reading = await source.read(self.reader, attempt.request)
         except UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
             verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
-            record_verdict(name, ranked.surface, verdict)
+            verdicts[name, ranked.surface, verdict] += 1
             attempt.refused.append((ranked, refusal_scope(error)))
             attempt.errors.append(error)
             return
-        record_verdict(name, ranked.surface, rules.SourceVerdict.ANSWERED)
+        verdicts[name, ranked.surface, rules.SourceVerdict.ANSWERED] += 1
         attempt.refused.append((ranked, rules.RefusalScope.ANY))
         attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
@@ -205,7 +422,7 @@ class Planner[R: HostReader[Any]]:
         self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_first: bool
     ) -> bool:
         """Return True if a sick source may be asked now."""
-        question, policy = attempt.question, self._sick_policy
+        question, policy = attempt.question, self.sick_policy
         if question.is_essential and policy is SickPolicy.IF_DUE:
             policy = SickPolicy.ONCE
         if is_first and (policy is SickPolicy.ALWAYS or not ranked.withholds):
@@ -213,7 +430,7 @@ class Planner[R: HostReader[Any]]:
         if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
             self._asked_though_sick.add(question.name)
             return True
-        return await self._reader.health.claim_probe(ranked.host, ranked.surface)
+        return await self.reader.health.claim_probe(ranked.host, ranked.surface)
 
     def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
         # Taken out first, so that it counts as the newest and the oldest walk is dropped.
@@ -266,63 +483,3 @@ def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> Upstre
         reason=best.answers[-1],
         hint="one request in ten minutes probes whether it answers again",
     )
-
-
-@dataclass(slots=True)
-class _SurfaceLock:
-    """The lock of one surface. `refusals` counts those that end a source."""
-
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    refusals: int = 0
-    latest: UpstreamError | None = None
-
-
-class SurfaceLocks:
-    """The locks of one client, one per surface: one request at a time until a surface answers.
-
-    A scan asks for many items at once. A surface that refuses would get a whole burst of requests
-    before the first refusal is read; with one request ahead of the others it gets one.
-    """
-
-    def __init__(self) -> None:
-        self._locks: defaultdict[tuple[str, str], _SurfaceLock] = defaultdict(_SurfaceLock)
-
-    @asynccontextmanager
-    async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:
-        """Wait while another request is under way, if the surface is new or refused its latest one.
-
-        Raises:
-            UpstreamError: The request that was waited for met a refusal that ends the source; it
-                holds for everybody who waited, so no request was made.
-        """
-        state = self._locks[host, surface]
-        # Counted before waiting: only a refusal that comes meanwhile holds for this request.
-        refusals_before = state.refusals
-        async with AsyncExitStack() as stack:
-            if not await _is_open(health, host, surface):
-                await stack.enter_async_context(state.lock)
-                if state.refusals > refusals_before and state.latest is not None:
-                    raise type(state.latest)(
-                        f"{surface} refused while this request waited for its answer",
-                        surface=surface,
-                        reason=OPEN_REASON,
-                        retry_after=state.latest.retry_after,
-                    )
-                if await _is_open(health, host, surface):
-                    await stack.aclose()  # the others need not wait any longer
-            try:
-                yield
-            except refusal_table.SOURCE_ENDING_ERRORS as error:
-                if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
-                    state.refusals += 1
-                    state.latest = error
-                raise
-
-
-async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
-    """Return True unless nothing is known of the surface, or its latest answer concerns it all.
-
-    A surface that is silent holds nobody up: whoever waits for it would wait once more.
-    """
-    answers = (await health.answers()).get((host, surface), ())
-    return bool(answers) and answers[-1] not in refusal_table.OF_THE_SURFACE

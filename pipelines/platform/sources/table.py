@@ -22,7 +22,7 @@ from warehouse.records.errors import EmptyAnswerError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPosition
 
 if TYPE_CHECKING:
-    from pipelines.platform.surfaces import SurfaceReader
+    from pipelines.platform.sources.planner import SurfaceReader
 
 
 # Results of a provider: a record or a file, with its provenance.

@@ -18,13 +18,13 @@ from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
 from warehouse.control import ControlStore, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
+from warehouse.home import is_demo_world
 from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
 from warehouse.records import jobs as job_records
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.values import is_own_id
-from warehouse.records.worlds import is_demo_world
 
 MAX_CACHED_RESULTS = 32  # a few hundred kB each
 

@@ -17,4 +17,4 @@ class MovedTime:
 @pytest.fixture
 def request_time(monkeypatch: pytest.MonkeyPatch) -> MovedTime:
     """The time of the rate limit."""
-    return MovedTime(monkeypatch, "limits.storage.memory", "api.server.middleware.guard")
+    return MovedTime(monkeypatch, "limits.storage.memory", "api.server.middleware")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.responses.errors import MalformedJsonError, UnsupportedMediaTypeError
-from api.server.middleware.json_body import check_content_type, parse_json
+from api.server.json_body import check_content_type, parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=5),

@@ -15,9 +15,8 @@ from starlette.responses import Response
 
 from api.responses.envelope import conditional_response, record_parameters
 from api.responses.errors import NotFoundError
-from api.server.middleware.response_cache import ResponseCache, cache_response
-from api.server.middleware_stack import RequestContext, with_request_id
-from api.services.entity_changes import EntityChanges
+from api.server.middleware import RequestContext, with_request_id
+from api.server.response_cache import EntityChanges, ResponseCache, cache_response
 from warehouse.records.errors import WarehouseUnavailableError
 
 ENTITY = "music:12345"

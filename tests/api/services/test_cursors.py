@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reads.cursors import (
+from warehouse.queries.lists import (
     MOMENTS_FROM,
     OFFSETS,
     PLATFORM_CURSORS_FROM,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Deadline, preferred_wait
-from pipelines.platform.call_trace import open_call_trace, record_request
+from api.services.reads.sources import Deadline, preferred_wait
+from pipelines.platform.call_trace import current_trace, open_call_trace
 from tests.fake_clock import FakeClock
 from warehouse.records.errors import ForbiddenError, UnreachableError
 
@@ -88,7 +88,7 @@ async def test_a_missed_deadline_says_what_was_measured(
 ) -> None:
     async def request() -> None:
         with open_call_trace():
-            record_request()
+            current_trace().request_count += 1
             await asyncio.Event().wait()
 
     async def read_guarded() -> None:

@@ -13,7 +13,7 @@ import pytest
 from api.responses.errors import NotFoundError
 from api.services.evidence.excerpts import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
-from api.services.reads.deadline import Deadline
+from api.services.reads.sources import Deadline
 from pipelines.platform.sources.table import SoundFile
 from tests.audio.made_sounds import made_mp3
 from warehouse.home import ExcerptFolder

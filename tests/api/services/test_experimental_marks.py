@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import ReadOutcomes
 from api.services.reads.documents import provenance
+from api.services.reads.sources import ReadOutcomes
 from api.services.reads.videos import _is_from_app
 from warehouse.queries.videos import ListedVideo
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail

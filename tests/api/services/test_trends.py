@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Deadline
 from api.services.reads.lists import ListPageRequest, music_list_source
-from api.services.reads.sources import Sources
+from api.services.reads.sources import Deadline, Sources
 from api.settings import ApiSettings
 from tests.platform.sandbox_platform import PATIENCE_S, Sandbox, Start, Stores
 from warehouse.records.errors import InvalidParameterError, SametrackError

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Deadline
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
+from api.services.reads.sources import Deadline
 from sandbox.mock.provider import open_world
 from sandbox.world.content.tables import VideoState
 from tests.scripted_reads import ReadService, open_reads, until_over, without_end

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Scope
 
 from api.responses.errors import error_spec
-from api.server.middleware.guard import Guard
+from api.server.middleware import Guard
 from warehouse.control import jobs
 from warehouse.records.errors import SametrackError
 
@@ -77,7 +77,7 @@ def test_foreign_hosts_are_refused_with_421(service: Any, boxed: TestClient, pat
 
 async def test_a_name_that_was_served_opens_nothing_elsewhere() -> None:
     guard = Guard(
-        PlainTextResponse("in"), allowed_hosts=["localhost"], reject=refuse, is_private=bool
+        PlainTextResponse("in"), allowed_hosts=["localhost"], reject=refuse, private_paths=("/",)
     )
     own = (b"host", b"localhost")
     assert await status(guard, [own]) == 200

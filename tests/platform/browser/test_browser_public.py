@@ -319,7 +319,7 @@ async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_
     scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
     assert hosts.spent_today(control_store) == {"share.vidplat.localhost": 2}
-    monkeypatch.setattr(turns, "_daily_budget", 2)
+    monkeypatch.setattr(turns, "daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)
     assert paths(scripted_server) == [PAGE, POSTS]

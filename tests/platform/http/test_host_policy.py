@@ -13,11 +13,15 @@ import pytest
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
-from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
+from pipelines.platform.http.host_policy import (
+    FETCH_LEASE_S,
+    MAX_POLLS,
+    HostRateLimiter,
+    build_host_policy,
+)
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.platform.sandbox_platform import PATIENT, never
 from warehouse.control import ControlStore, hosts, open_control
@@ -329,7 +333,7 @@ async def test_client_sends_validators_of_the_last_response(
     await one.fetch(ask("/a"))
     sound_cache.put(b"first")
     again = await other.fetch(ask("/a"))
-    assert (again.body, again.status, again.wire_status) == (b"first", 200, 304)
+    assert (again.body, again.status, again.is_unchanged) == (b"first", 200, True)
     assert scripted_server.seen[-1].headers[sent[0]] == sent[1]
     assert (await one.fetch(ask("/a"))).body == b"second"
 

@@ -10,7 +10,7 @@ from itertools import cycle
 import pytest
 
 from benchmarks.fuzz.bombs import DOCUMENTS, PAGES, SEEN
-from pipelines.platform.http.robots import AGENT, parse_robots
+from pipelines.platform.http.host_policy import AGENT, parse_robots
 from pipelines.platform.page_scripts import find_scripts, find_title
 from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, parse_json
 from pipelines.platform.parsers.pages import parse_container

@@ -12,8 +12,8 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.parsers.descriptions import parse_music_info
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest
-from pipelines.platform.surfaces import SurfaceReader
 from tests.platform.shape_answers import PARSERS, SHAPES, Shape, read_chart_shape
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo

@@ -19,8 +19,8 @@ from pipelines.platform.parsers.lists import parse_detail_body
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest, read_video_page
-from pipelines.platform.surfaces import SurfaceReader
 from tests.platform.sandbox_platform import never
 from tests.platform.shape_answers import SEEN_AT, Shape, read_index
 from warehouse.control import open_control

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.platform.providers.file.records import find_line
 from pipelines.settings import Settings
+from warehouse.home import is_demo_world
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
@@ -21,7 +22,6 @@ from warehouse.records.errors import (
 )
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, VideoDetail
-from warehouse.records.worlds import is_demo_world
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)

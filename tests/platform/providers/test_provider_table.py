@@ -20,8 +20,8 @@ from pipelines.platform.providers import (
 )
 from pipelines.platform.providers.provider import ChartProvider, Provider, ProviderDependencies
 from pipelines.settings import Settings
+from warehouse.home import OWN_WORLDS, DataProvider, MusicProvider
 from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
-from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider
 
 ROOT = Path(__file__).parents[3]
 DATA, MUSIC = get_args(DataProvider), get_args(MusicProvider)

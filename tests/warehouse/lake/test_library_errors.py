@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from warehouse.lake.library_errors import translate_errors
+from warehouse.home import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 
 
@@ -24,7 +24,7 @@ from warehouse.records.errors import WarehouseUnavailableError
 def test_an_error_of_a_library_says_what_to_check(said: str, detail: str, hint: str) -> None:
     with (
         pytest.raises(WarehouseUnavailableError) as caught,
-        translate_errors("writing", sqlite3.OperationalError),
+        translate_errors("writing", causes=(sqlite3.OperationalError,)),
     ):
         raise sqlite3.OperationalError(said)
     assert detail in caught.value.detail

@@ -29,7 +29,7 @@ from warehouse.records.videos import (
     Video,
 )
 from warehouse.tables import BY_NAME
-from warehouse.tables.contract import to_arrow
+from warehouse.tables.column import to_arrow
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 

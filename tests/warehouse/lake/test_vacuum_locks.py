@@ -19,7 +19,6 @@ from warehouse.lake.schema_evolution import (
     purge_versions,
     rewrite_properties,
     writing,
-    writing_alone,
 )
 from warehouse.lake.store import Lake
 from warehouse.maintenance import compaction
@@ -169,5 +168,5 @@ def log_kept(lake: Lake) -> str | None:
 
 
 def test_an_address_gives_no_turns_to_write(far: Lake) -> None:
-    with writing_alone(far.path(SONGS)) as is_alone, writing(far.path(SONGS)):
+    with writing(far.path(SONGS), alone=True) as is_alone, writing(far.path(SONGS)):
         assert not is_alone

@@ -20,8 +20,12 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import FILE, VIDEOS_TABLE
 from warehouse.maintenance.compaction import maintain_lake, sort_lake
 from warehouse.maintenance.video_index import update_video_index
-from warehouse.queries.committed_rows import MAX_INLINE_VALUES
-from warehouse.queries.videos import ListedVideo, read_listed_videos, read_sort_values
+from warehouse.queries.videos import (
+    MAX_INLINE_VALUES,
+    ListedVideo,
+    read_listed_videos,
+    read_sort_values,
+)
 from warehouse.records.errors import CapacityExhaustedError
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 from warehouse.tables import BY_NAME

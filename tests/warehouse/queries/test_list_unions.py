@@ -11,11 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.sql import REPLAYED, REPLAYED_SQL
-from warehouse.queries.committed_rows import MAX_INLINE_VALUES
-from warehouse.queries.lists import ListOrder, UnionPage, read_captured_page, read_union_page
+from warehouse.queries.lists import (
+    ListOrder,
+    PagePosition,
+    UnionPage,
+    parse_cursor,
+    read_captured_page,
+    read_union_page,
+)
+from warehouse.queries.videos import MAX_INLINE_VALUES
 from warehouse.tables import BY_NAME
 
 LIST, SCREEN = ("music_list", "music_page"), "music_list"

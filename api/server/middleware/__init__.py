@@ -1,1 +1,0 @@
-"""Middleware: guard, rate limit, request bodies, response cache."""
