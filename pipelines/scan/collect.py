@@ -1,6 +1,6 @@
 """Collect the data of a scan: track, lists, first screens, candidate pool, pages, profiles.
 
-Each function reads through the session's captures, adds to its state and to the coverage report. An
+Each function reads through the captures of a run, adds to its state and to the coverage report. An
 upstream refusal ends a source and becomes its stop reason; what was read before is kept. Not here:
 the search (`search.py`), and which videos, authors and hashtags are read (`rules/`).
 """
@@ -47,40 +47,40 @@ _UNION = TypeAdapter(dict[str, tuple[str, ...]])
 NO_TERM = "search:no_title_to_search"
 
 
-def read_search(session: ScanRun) -> int:
+def read_search(run: ScanRun) -> int:
     """Search for the song; return how many videos are new to this scan.
 
     A refused search ends with the refusal as stop reason, and the scan continues.
     """
-    if not is_search_wanted(session) or not session.parameters.search_candidate_limit:
+    if not is_search_wanted(run) or not run.parameters.search_candidate_limit:
         return 0
-    if session.keyword is not None:
-        terms = scene_terms(session.keyword)
+    if run.keyword is not None:
+        terms = scene_terms(run.keyword)
     else:
-        track, song, title = session.state.track, session.state.song, session.song_title
+        track, song, title = run.state.track, run.state.song, run.song_title
         # The author of a user sound is its uploader, not the artist of a song named inside it.
         author = track.author if track and title == track.title else None
         # The music service has further names of the song, and lines of its lyrics.
         official = (*reversed(song_terms(song)), *lyric_terms(song)) if song is not None else ()
-        keywords = session.parameters.search_keywords
+        keywords = run.parameters.search_keywords
         terms = search_terms(title, author, keywords, official=official)
     if not terms:
-        session.state.not_reached.append(NO_TERM)
+        run.state.not_reached.append(NO_TERM)
         return 0
-    return walk_search(session, terms)
+    return walk_search(run, terms)
 
 
-def is_search_wanted(session: ScanRun) -> bool:
+def is_search_wanted(run: ScanRun) -> bool:
     """Whether the job asks for a search, however small."""
-    return session.parameters.search_enabled or session.keyword is not None
+    return run.parameters.search_enabled or run.keyword is not None
 
 
-def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
+def walk_search(run: ScanRun, terms: tuple[str, ...]) -> int:
     """Search for these terms and add what this and earlier searches show; return the new videos.
 
     The limits count the union of all searches, so a term may need no request at all.
     """
-    state, engine = session.state, session.runtime.engine
+    state, engine = run.state, run.runtime.engine
 
     def read_earlier() -> dict[str, tuple[str, ...]]:
         union = read_search_union(engine, terms)
@@ -89,13 +89,11 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     # The terms that showed each video in earlier searches, by video id. The journal keeps them for
     # later runs of this job, because its own pages are stored meanwhile.
     earlier: dict[str, tuple[str, ...]] = {}
-    if not session.parameters.refresh:
-        earlier = session.journal.once("search_union", _UNION, read_earlier)
-    with session.stopwatch.waiting("upstream"):
-        walk = session.run(
-            session.captures.search(
-                terms, limits=to_search_limits(session.parameters), known=earlier
-            )
+    if not run.parameters.refresh:
+        earlier = run.journal.once("search_union", _UNION, read_earlier)
+    with run.stopwatch.waiting("upstream"):
+        walk = run.run(
+            run.captures.search(terms, limits=to_search_limits(run.parameters), known=earlier)
         )
     state.search = walk.finished()
     state.search_union = {
@@ -104,16 +102,16 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
         )
         for aweme_id in dict.fromkeys((*earlier, *walk.shown_by))
     }
-    new = _add_sightings(session, walk.videos)
+    new = _add_sightings(run, walk.videos)
     for entry in walk.coverage:
-        add_coverage(session, entry)
+        add_coverage(run, entry)
 
     # Add what only earlier searches showed. The stop reason of this source is that of the first
     # term that was not searched for again.
     missing = [aweme_id for aweme_id in earlier if aweme_id not in walk.shown_by]
     latest = read_latest_videos(engine, missing)
     videos = [latest[aweme_id] for aweme_id in missing if aweme_id in latest]
-    new_earlier = _add_sightings(session, videos)
+    new_earlier = _add_sightings(run, videos)
     skipped = (term.stop_reason for term in walk.terms if not term.requests and not term.pages)
     coverage = SourceCoverage(
         surface="search",
@@ -123,33 +121,33 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
         new_items=new_earlier,
         stop_reason=next(skipped, "completed"),
     )
-    add_coverage(session, coverage)
-    session.count()
+    add_coverage(run, coverage)
+    run.count()
     return new + new_earlier
 
 
-def _add_sightings(session: ScanRun, videos: Sequence[Video]) -> int:
+def _add_sightings(run: ScanRun, videos: Sequence[Video]) -> int:
     """Add a sighting for each term that showed a video: every term is a source of its own."""
-    state = session.state
+    state = run.state
     new = {video.aweme_id for video in videos} - state.seen_ids
     state.seen_ids |= new
     state.sightings.extend(
-        to_sighting(session, video, "search", term)
+        to_sighting(run, video, "search", term)
         for video in videos
         for term in state.search_union[video.aweme_id]
     )
     return len(new)
 
 
-def search_related(session: ScanRun) -> StoredSearch:
+def search_related(run: ScanRun) -> StoredSearch:
     """Build `search_related` from the union of all searches for these terms."""
-    state, search = session.state, _finished_search(session)
+    state, search = run.state, _finished_search(run)
     # A video comes from its detail page if it was read, else from the newest search.
     videos = {video.aweme_id: video for video in search.videos}
     videos |= {aweme_id: detail.video for aweme_id, detail in state.details.items()}
     earlier = sorted(set(state.search_union) - set(videos))
     if earlier:
-        videos |= read_latest_videos(session.runtime.engine, earlier)
+        videos |= read_latest_videos(run.runtime.engine, earlier)
     return to_search_related(
         [
             videos[aweme_id]
@@ -158,23 +156,23 @@ def search_related(session: ScanRun) -> StoredSearch:
         ],
         search=search,
         shown_by=state.search_union,
-        title=session.song_title,
+        title=run.song_title,
         verified=state.verified,
     )
 
 
-def search_summary(session: ScanRun) -> SearchSummary:
+def search_summary(run: ScanRun) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`."""
-    return to_search_summary(_finished_search(session), union=len(session.state.search_union))
+    return to_search_summary(_finished_search(run), union=len(run.state.search_union))
 
 
-def _finished_search(session: ScanRun) -> FinishedSearch:
+def _finished_search(run: ScanRun) -> FinishedSearch:
     """Return the search of this scan; a search without terms if there was none."""
-    budget = session.parameters.search_request_budget
+    budget = run.parameters.search_request_budget
     nothing = FinishedSearch(
         terms=(), videos=(), shown_by={}, requests_used=0, request_budget=budget
     )
-    return session.state.search or nothing
+    return run.state.search or nothing
 
 
 # The stop reasons that an upstream refusal gives begin with this.
@@ -187,69 +185,69 @@ PROFILE_MAX_AGE = timedelta(minutes=10)  # a stored profile that is older is rea
 _ACCOUNTS = TypeAdapter(dict[str, Account])
 
 
-def read_track(session: ScanRun) -> Track:
+def read_track(run: ScanRun) -> Track:
     """Read the track, which every later stage needs.
 
     Raises:
         UpstreamError: The track could not be read; the job fails with this error.
     """
-    before = session.captures.requests_used
-    with session.stopwatch.waiting("upstream"):
-        track = session.run(session.captures.track(session.music_id))
-    session.state.track = track
-    add_reads(session, "music_info", since=before, items=1, new=1, stop="completed")
-    session.count()
-    read_song(session)
+    before = run.captures.requests_used
+    with run.stopwatch.waiting("upstream"):
+        track = run.run(run.captures.track(run.music_id))
+    run.state.track = track
+    add_reads(run, "music_info", since=before, items=1, new=1, stop="completed")
+    run.count()
+    read_song(run)
     return track
 
 
-def read_song(session: ScanRun) -> None:
+def read_song(run: ScanRun) -> None:
     """Read the song of the track on the music service, once; without it the scan goes on."""
-    state = session.state
-    if session.keyword is not None or state.track is None:
+    state = run.state
+    if run.keyword is not None or state.track is None:
         return
     # The info of the track names the song, or else a video of its music id does.
-    videos = state.videos_of(session.music_id)
+    videos = state.videos_of(run.music_id)
     named = (video.music.service_track_id for video in videos if video.music)
     track_id = state.track.service_track_id or next(filter(None, named), None)
     if track_id is None or track_id in state.songs_asked:
         return
     state.songs_asked.add(track_id)
-    before, stop = session.captures.requests_used, "completed"
+    before, stop = run.captures.requests_used, "completed"
     try:
-        with session.stopwatch.waiting("upstream"):
-            state.song = session.run(session.captures.song(track_id))
+        with run.stopwatch.waiting("upstream"):
+            state.song = run.run(run.captures.song(track_id))
     except (UpstreamError, ProviderUnsupportedError) as error:
         stop = error.stop_reason
     items = int(state.song is not None)
-    add_reads(session, SONG_SURFACE, since=before, items=items, new=items, stop=stop)
+    add_reads(run, SONG_SURFACE, since=before, items=items, new=items, stop=stop)
 
 
-def read_music_screen(session: ScanRun, music_id: str) -> int:
+def read_music_screen(run: ScanRun, music_id: str) -> int:
     """Read the video list of a music id; return how many videos are new to this scan.
 
     Rows that state another music id are sightings, too: they may carry the recording under that
     one, are never `exact_music_id`, and are what the genuine share of the list is measured by.
     """
-    with session.stopwatch.waiting("upstream"):
-        walk = session.run(
-            session.captures.walk_music(
-                music_id, limit=session.parameters.candidate_limit, on_item=session.note_item
+    with run.stopwatch.waiting("upstream"):
+        walk = run.run(
+            run.captures.walk_music(
+                music_id, limit=run.parameters.candidate_limit, on_item=run.note_item
             )
         )
-    session.items_read = 0  # from here its videos count as sightings
+    run.items_read = 0  # from here its videos count as sightings
     rows = (*walk.videos, *walk.foreign)
-    sightings = [to_sighting(session, video, "music_list", music_id) for video in rows]
-    return add_sightings(session, sightings, walk.coverage)
+    sightings = [to_sighting(run, video, "music_list", music_id) for video in rows]
+    return add_sightings(run, sightings, walk.coverage)
 
 
-def add_known_matches(session: ScanRun) -> int:
+def add_known_matches(run: ScanRun) -> int:
     """Add the videos whose sound a scan of another track fetched; return how many are new.
 
     Each matched a reference of this track. They are candidates: this scan judges them by its own
     references.
     """
-    if not session.verifies_audio:
+    if not run.verifies_audio:
         return 0
     sightings = [
         candidate_pool.Sighting(
@@ -259,7 +257,7 @@ def add_known_matches(session: ScanRun) -> int:
             same_music=False,
             music_id=row["candidate_music_id"] or None,
         )
-        for row in read_known_matches(session.runtime.engine, session.music_id)
+        for row in read_known_matches(run.runtime.engine, run.music_id)
     ]
     coverage = SourceCoverage(
         surface=candidate_pool.KNOWN_MATCHES,
@@ -269,60 +267,60 @@ def add_known_matches(session: ScanRun) -> int:
         new_items=0,
         stop_reason="completed",
     )
-    return add_sightings(session, sightings, coverage)
+    return add_sightings(run, sightings, coverage)
 
 
-def begin_pool(session: ScanRun) -> tuple[candidate_pool.Sighting, ...]:
+def begin_pool(run: ScanRun) -> tuple[candidate_pool.Sighting, ...]:
     """Add the first candidates, before the other sources have been read, and return them.
 
     The list of a popular music id alone could fill the pool.
     """
-    limit = session.parameters.candidate_limit
+    limit = run.parameters.candidate_limit
     return fill_pool(
-        session, limit=candidate_pool.reserved_places(limit) if session.verifies_audio else limit
+        run, limit=candidate_pool.reserved_places(limit) if run.verifies_audio else limit
     )
 
 
-def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[candidate_pool.Sighting, ...]:
+def fill_pool(run: ScanRun, *, limit: int | None = None) -> tuple[candidate_pool.Sighting, ...]:
     """Add the next candidates to the pool and return them.
 
     Posts without any relation to the song are added only if no other candidate is left, and only
     if audio is verified: otherwise they could never be confirmed.
 
     Args:
-        session: The scan.
+        run: The scan.
         limit: Size of the pool so far; by default `candidate_limit`.
     """
-    state = session.state
-    limit = session.parameters.candidate_limit if limit is None else limit
+    state = run.state
+    limit = run.parameters.candidate_limit if limit is None else limit
     chosen = candidate_pool.choose_candidates(
-        state.sightings, title=session.song_title, limit=limit, pooled=state.pool
+        state.sightings, title=run.song_title, limit=limit, pooled=state.pool
     )
-    if not chosen and session.verifies_audio:
+    if not chosen and run.verifies_audio:
         chosen = candidate_pool.choose_others(state.sightings, limit=limit, pooled=state.pool)
     state.pool.update({entry.aweme_id: entry for entry in chosen})
-    session.count()
+    run.count()
     return chosen
 
 
-def read_details(session: ScanRun) -> list[Video]:
+def read_details(run: ScanRun) -> list[Video]:
     """Read the missing detail pages of pooled videos; return the videos that were read.
 
     A page that was not read is reported as not reached, whatever the error.
     """
-    state = session.state
+    state = run.state
     missing = [
         aweme_id
         for aweme_id in state.pool
         if aweme_id not in state.details and aweme_id not in state.outcomes
     ]
-    before = session.captures.requests_used
+    before = run.captures.requests_used
 
     # Every page ends in one of three places: the details, the unavailable videos or an outcome.
     async def read(aweme_id: str) -> UpstreamError | None:
         error: UpstreamError | None = None
         try:
-            detail = await read_detail(session, aweme_id)
+            detail = await read_detail(run, aweme_id)
         except UpstreamError as failure:
             error = failure
             state.outcomes[aweme_id] = (error.type, error.detail)
@@ -332,13 +330,13 @@ def read_details(session: ScanRun) -> list[Video]:
                 state.outcomes[aweme_id] = ("unavailable", detail.filter_reason or detail.reason)
             else:
                 state.details[aweme_id] = detail
-        session.count()
+        run.count()
         return error
 
     def skip(aweme_id: str, refusal: UpstreamError) -> None:
         state.outcomes[aweme_id] = ("not_reached", refusal.stop_reason)
 
-    errors = session.run(read_until_refused(session, missing, read, skip)) if missing else []
+    errors = run.run(read_until_refused(run, missing, read, skip)) if missing else []
     done = state.read_candidates()
     state.not_reached += [
         f"video_detail:{aweme_id}" for aweme_id in missing if aweme_id not in done
@@ -353,7 +351,7 @@ def read_details(session: ScanRun) -> list[Video]:
     videos = [state.details[name].video for name in missing if name in state.details]
     items = len(videos) + sum(name in state.unavailable for name in missing)
     add_reads(
-        session,
+        run,
         "video_detail",
         since=before,
         items=items,
@@ -361,50 +359,50 @@ def read_details(session: ScanRun) -> list[Video]:
         stop=refusal.stop_reason if refusal else stop,
     )
     # Only now a video of the track may name its song.
-    read_song(session)
+    read_song(run)
     return videos
 
 
-async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
+async def read_detail(run: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
     """Read the detail page of a video; a recent stored one is used, unless `refresh` is set."""
-    age = 0 if session.parameters.refresh else DETAIL_MAX_AGE_S
-    with session.stopwatch.waiting("upstream"):
-        return await session.captures.video(aweme_id, max_age_s=age)
+    age = 0 if run.parameters.refresh else DETAIL_MAX_AGE_S
+    with run.stopwatch.waiting("upstream"):
+        return await run.captures.video(aweme_id, max_age_s=age)
 
 
-def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | None = None) -> int:
+def read_author_screens(run: ScanRun, videos: list[Video], *, limit: int | None = None) -> int:
     """Read the first screens of the authors of `videos`; return how many videos are new.
 
     Re-uploads under other music ids are found there. Without `limit`, the size of the pool bounds
     the number of authors.
     """
-    state = session.state
-    most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
+    state = run.state
+    most = limit or run.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
     room = max(0, most - len(state.scanned_authors))
     authors = authors_to_scan(videos, scanned=state.scanned_authors)
     state.authors_left = authors[room:]
-    return _read_screens(session, "user_posts", authors[:room], session.captures.walk_user_posts)
+    return _read_screens(run, "user_posts", authors[:room], run.captures.walk_user_posts)
 
 
-def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
+def read_hashtag_screens(run: ScanRun, videos: list[Video]) -> int:
     """Read the first screens of the hashtags of `videos`; return how many videos are new."""
-    state = session.state
-    most = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
+    state = run.state
+    most = run.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
     room = max(0, most - len(state.scanned_hashtags))
-    tags = hashtags_to_scan(videos, title=session.song_title, scanned=state.scanned_hashtags)
+    tags = hashtags_to_scan(videos, title=run.song_title, scanned=state.scanned_hashtags)
     state.hashtags_left = tags[room:]
-    walk = partial(session.captures.walk_hashtag, limit=session.parameters.candidate_limit, pages=1)
-    return _read_screens(session, "hashtag_list", tags[:room], walk)
+    walk = partial(run.captures.walk_hashtag, limit=run.parameters.candidate_limit, pages=1)
+    return _read_screens(run, "hashtag_list", tags[:room], walk)
 
 
 def _read_screens(
-    session: ScanRun,
+    run: ScanRun,
     surface: str,
     names: Sequence[str],
     walk_of: Callable[[str], Awaitable[ListWalk]],
 ) -> int:
     """Read one screen each; after a refusal, report the rest as not reached."""
-    state = session.state
+    state = run.state
     scanned = state.scanned_authors if surface == "user_posts" else state.scanned_hashtags
     walks: dict[str, ListWalk] = {}
     # A screen that an earlier round was refused is read again, so it is not "not reached" yet.
@@ -415,36 +413,36 @@ def _read_screens(
         state.not_reached.append(f"{surface}:{name}")
 
     async def read(name: str) -> UpstreamError | None:
-        with session.stopwatch.waiting("upstream"):
+        with run.stopwatch.waiting("upstream"):
             walk = walks[name] = await walk_of(name)
         if isinstance(walk.error, RefusedLatelyError):
             skip(name, walk.error)
         return walk.error
 
-    session.run(read_until_refused(session, names, read, skip))
+    run.run(read_until_refused(run, names, read, skip))
     new = 0
     # In the order of `names`, whichever screen was read first.
     for name in filter(walks.__contains__, names):
         scanned.add(name)
-        sightings = [to_sighting(session, video, surface, name) for video in walks[name].videos]
-        new += add_sightings(session, sightings, walks[name].coverage)
+        sightings = [to_sighting(run, video, surface, name) for video in walks[name].videos]
+        new += add_sightings(run, sightings, walks[name].coverage)
     return new
 
 
-def read_profiles(session: ScanRun) -> int:
+def read_profiles(run: ScanRun) -> int:
     """Read the profiles of the first accounts of the result; return how many profiles there are.
 
     An account that the platform does not show stays without a profile. An upstream refusal ends
     the reading and becomes the stop reason; the remaining accounts are reported as not reached.
     """
-    state, captures = session.state, session.captures
-    accounts = wanted_profiles(session)
-    oldest = session.clock() - PROFILE_MAX_AGE
+    state, captures = run.state, run.captures
+    accounts = wanted_profiles(run)
+    oldest = run.clock() - PROFILE_MAX_AGE
 
     def recent_profiles() -> dict[str, Account]:
-        if session.parameters.refresh:
+        if run.parameters.refresh:
             return {}
-        latest = read_latest_accounts(session.runtime.engine, accounts)
+        latest = read_latest_accounts(run.runtime.engine, accounts)
         return {uid: account for uid, account in latest.items() if account.observed_at >= oldest}
 
     def skip(sec_uid: str, _refusal: UpstreamError) -> None:
@@ -453,44 +451,44 @@ def read_profiles(session: ScanRun) -> int:
     async def read(sec_uid: str) -> UpstreamError | None:
         error: UpstreamError | None = None
         try:
-            with session.stopwatch.waiting("upstream"):
+            with run.stopwatch.waiting("upstream"):
                 state.profiles[sec_uid] = await captures.account(sec_uid)
         except UnresolvedIdError:
             pass  # the account no longer exists: there is nothing to read
         except UpstreamError as failure:
             error = failure
             skip(sec_uid, error)
-        session.count()
+        run.count()
         return error
 
     # The journal keeps what was stored when the job first asked: a later run of the job must not
     # take the profiles that the first one has read for earlier ones.
-    state.profiles = session.journal.once("known_accounts", _ACCOUNTS, recent_profiles)
+    state.profiles = run.journal.once("known_accounts", _ACCOUNTS, recent_profiles)
     before, recalled = captures.requests_used, len(state.profiles)
     unread = [sec_uid for sec_uid in accounts if sec_uid not in state.profiles]
-    errors = session.run(read_until_refused(session, unread, read, skip))
+    errors = run.run(read_until_refused(run, unread, read, skip))
 
     # The stop reason is the refusal that ended the reading, else the last error.
     error = refusal_among(errors) or next(reversed(errors), None)
-    is_whole = len(accounts) == len(confirmed_accounts(session))
+    is_whole = len(accounts) == len(confirmed_accounts(run))
     stop = "completed" if is_whole else "account_profile_limit"
     if error is not None:
         stop = error.stop_reason
     state.profiles_end = stop
     new = len(state.profiles) - recalled
-    add_reads(session, "user_info", since=before, items=new, new=new, stop=stop)
-    session.count()
+    add_reads(run, "user_info", since=before, items=new, new=new, stop=stop)
+    run.count()
     return len(state.profiles)
 
 
-def confirmed_accounts(session: ScanRun) -> tuple[str, ...]:
+def confirmed_accounts(run: ScanRun) -> tuple[str, ...]:
     """Return the accounts behind the confirmed videos, those with most linked likes first."""
-    return accounts_by_likes([entry.video for entry in session.state.confirmed.values()])
+    return accounts_by_likes([entry.video for entry in run.state.confirmed.values()])
 
 
-def wanted_profiles(session: ScanRun) -> tuple[str, ...]:
+def wanted_profiles(run: ScanRun) -> tuple[str, ...]:
     """Return the accounts whose profiles the scan reads."""
-    return confirmed_accounts(session)[: session.parameters.account_profile_limit]
+    return confirmed_accounts(run)[: run.parameters.account_profile_limit]
 
 
 async def run_all[T](coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
@@ -507,7 +505,7 @@ async def run_all[T](coroutines: Iterable[Coroutine[object, object, T]]) -> list
 
 
 async def run_each[Item, T](
-    session: ScanRun,
+    run: ScanRun,
     items: Iterable[Item],
     work: Callable[[Item], Awaitable[T]],
     *,
@@ -522,14 +520,14 @@ async def run_each[Item, T](
 
     async def work_in_turn(item: Item) -> T:
         async with gate:
-            session.check_cancelled()
+            run.check_cancelled()
             return await work(item)
 
     return await run_all(map(work_in_turn, items))
 
 
 async def read_until_refused(
-    session: ScanRun,
+    run: ScanRun,
     names: Iterable[str],
     read: Callable[[str], Awaitable[UpstreamError | None]],
     skip: Callable[[str, UpstreamError], object],
@@ -537,7 +535,7 @@ async def read_until_refused(
     """Read several things of one source, concurrently, until a refusal ends it.
 
     Args:
-        session: The scan.
+        run: The scan.
         names: What to read, for example video ids.
         read: Reads one of them; returns the error that stopped it, or None.
         skip: Called instead after a refusal, with the refusal.
@@ -557,7 +555,7 @@ async def read_until_refused(
         if error is not None:
             errors.append(error)
 
-    await run_each(session, names, read_or_skip, at_once=READS_IN_FLIGHT)
+    await run_each(run, names, read_or_skip, at_once=READS_IN_FLIGHT)
     return errors
 
 
@@ -567,14 +565,14 @@ def refusal_among(errors: Iterable[UpstreamError]) -> UpstreamError | None:
 
 
 def to_sighting(
-    session: ScanRun, video: Video, surface: str, entity_id: str
+    run: ScanRun, video: Video, surface: str, entity_id: str
 ) -> candidate_pool.Sighting:
     """Convert a listed video to a sighting; `same_music` is set if its music id is verified.
 
     A row of a music list that names another music id is not `same_music`, whatever list it is in.
     """
     music_id = video.music.music_id if video.music else None
-    verified = {session.music_id, *session.state.verified}
+    verified = {run.music_id, *run.state.verified}
     return candidate_pool.Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
@@ -590,30 +588,30 @@ def to_sighting(
 
 
 def add_sightings(
-    session: ScanRun, sightings: list[candidate_pool.Sighting], coverage: SourceCoverage
+    run: ScanRun, sightings: list[candidate_pool.Sighting], coverage: SourceCoverage
 ) -> int:
     """Add the sightings of a list and its coverage; return how many videos are new."""
-    state = session.state
+    state = run.state
     new = {sighting.aweme_id for sighting in sightings} - state.seen_ids
     state.seen_ids |= new
     state.sightings.extend(sightings)
-    add_coverage(session, replace(coverage, new_items=len(new)))
-    session.count()
+    add_coverage(run, replace(coverage, new_items=len(new)))
+    run.count()
     return len(new)
 
 
 def add_reads(
-    session: ScanRun, surface: str, *, since: int | None = None, items: int, new: int, stop: str
+    run: ScanRun, surface: str, *, since: int | None = None, items: int, new: int, stop: str
 ) -> None:
     """Add things that were read one by one, a page each, to the coverage report.
 
     `since`: the requests that the scan had used before; without it, none were needed.
     """
     add_coverage(
-        session,
+        run,
         SourceCoverage(
             surface=surface,
-            requests=0 if since is None else session.captures.requests_used - since,
+            requests=0 if since is None else run.captures.requests_used - since,
             pages=items,
             items=items,
             new_items=new,
@@ -622,11 +620,11 @@ def add_reads(
     )
 
 
-def add_coverage(session: ScanRun, entry: SourceCoverage) -> None:
+def add_coverage(run: ScanRun, entry: SourceCoverage) -> None:
     """Add an entry to the coverage report, unless there was nothing to read.
 
     A source that was refused without a request (a closed circuit, a host outside the profile, a
     surface that is off) has an entry, too: its stop reason is what a reader must know.
     """
     if entry.requests or entry.items or entry.stop_reason.startswith((REFUSED, SURFACE_OFF)):
-        session.state.coverage_report.append(entry)
+        run.state.coverage_report.append(entry)

@@ -39,16 +39,16 @@ SEPARATE_SURFACES = frozenset(
 `sources_ended_by_exhaustion`."""
 
 
-def result_document(session: ScanRun) -> result_types.StoredResult:
+def result_document(run: ScanRun) -> result_types.StoredResult:
     """Build the immutable result of this scan. Queries when each video was first observed.
 
     It holds all confirmed videos, in any order. A search by name alone has `keyword` and neither
     `music` nor `music_id`: it confirms nothing.
     """
-    state, engine = session.state, session.runtime.engine
+    state, engine = run.state, run.runtime.engine
     first_observed = read_first_observed(engine, list(state.confirmed))
     ranked = [
-        ranked_document(session, entry, first_observed.get(aweme_id))
+        ranked_document(run, entry, first_observed.get(aweme_id))
         for aweme_id, entry in state.confirmed.items()
     ]
     # The accounts are those of all confirmed videos, not only of the returned ones.
@@ -57,77 +57,75 @@ def result_document(session: ScanRun) -> result_types.StoredResult:
         to_variant_document(
             video,
             comparison=comparison,
-            source_music_id=session.music_of(video),
-            source_music_url=_music_link(session, session.music_of(video)),
+            source_music_id=run.music_of(video),
+            source_music_url=_music_link(run, run.music_of(video)),
         )
         for video, comparison in state.variant_videos()
     ]
     kinds = Counter(document["variant_kind"] for document in variants)
     return {
-        "music": requested_track(session),
-        "music_id": session.music_id or None,
+        "music": requested_track(run),
+        "music_id": run.music_id or None,
         "ranked": ranked,
         "candidate_pool_size": len(state.pool),
         "unique_account_count": summary["account_count"],
         "account_summary": summary,
         "discovery": {
-            "official_comprehensive_search": search_summary(session),
-            "confirmed_graph_observation_history": _history(session),
+            "official_comprehensive_search": search_summary(run),
+            "confirmed_graph_observation_history": _history(run),
             "rounds": [
                 {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
                 for number, (music_ids, new) in enumerate(state.rounds)
             ],
         },
-        "coverage": coverage_document(session),
-        "parameters": session.parameters.to_document(),
-        "sources_ended_by_exhaustion": exhausted_sources(session),
-        "is_demo_data": session.runtime.is_demo,
-        "data_provider": session.runtime.music_provider,
-        "created_at": to_time(session.clock()),
-        "keyword": session.keyword,
-        "search_related": search_related(session),
+        "coverage": coverage_document(run),
+        "parameters": run.parameters.to_document(),
+        "sources_ended_by_exhaustion": exhausted_sources(run),
+        "is_demo_data": run.runtime.is_demo,
+        "data_provider": run.runtime.music_provider,
+        "created_at": to_time(run.clock()),
+        "keyword": run.keyword,
+        "search_related": search_related(run),
         "variants": {"count": len(variants), "aweme_list": variants, "by_kind": dict(kinds)},
         "account_count_complete": False,
-        "mobile_emulator_used": session.runtime.uses_device,
+        "mobile_emulator_used": run.runtime.uses_device,
         "algorithm": ALGORITHM,
         "confirmed_count": len(ranked),
         "coverage_complete": False,
     }
 
 
-def requested_track(session: ScanRun) -> TrackDocument | None:
+def requested_track(run: ScanRun) -> TrackDocument | None:
     """Return the document of the requested track with the video its sound was born with."""
-    track = session.state.track
+    track = run.state.track
     if track is None:
         return None
-    return to_track_document(track, origin=track_origin(track, session.state.videos()))
+    return to_track_document(track, origin=track_origin(track, run.state.videos()))
 
 
 def ranked_document(
-    session: ScanRun, entry: ConfirmedVideo, first_observed_at: datetime | None = None
+    run: ScanRun, entry: ConfirmedVideo, first_observed_at: datetime | None = None
 ) -> LinkedVideo:
     """Return the document of a confirmed video, with the public link of its sound."""
-    music_id = session.music_of(entry.video)
+    music_id = run.music_of(entry.video)
     return to_ranked_document(
         entry.video,
         link_type=entry.link_type,
         source_music_id=music_id,
-        source_music_url=_music_link(session, music_id),
+        source_music_url=_music_link(run, music_id),
         comparison=entry.comparison,
         first_observed_at=first_observed_at,
     )
 
 
-def _music_link(session: ScanRun, music_id: str) -> str:
-    return session.runtime.profile.address("public_music", music_id=music_id)
+def _music_link(run: ScanRun, music_id: str) -> str:
+    return run.runtime.profile.address("public_music", music_id=music_id)
 
 
-def _history(session: ScanRun) -> result_types.ConfirmationHistory:
+def _history(run: ScanRun) -> result_types.ConfirmationHistory:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
-    confirmed, now = set(session.state.confirmed), session.clock()
-    earlier = read_confirmed_history(
-        session.runtime.engine, session.music_id, without_job=session.job.job_id
-    )
+    confirmed, now = set(run.state.confirmed), run.clock()
+    earlier = read_confirmed_history(run.runtime.engine, run.music_id, without_job=run.job.job_id)
     return {
         "run_count": earlier.run_count + 1,
         "cumulative_confirmed_count": len(earlier.aweme_ids | confirmed),
@@ -137,10 +135,10 @@ def _history(session: ScanRun) -> result_types.ConfirmationHistory:
     }
 
 
-def coverage_document(session: ScanRun) -> result_types.Coverage:
+def coverage_document(run: ScanRun) -> result_types.Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimates."""
-    state = session.state
-    music_ids, videos = coverage_estimates(session)
+    state = run.state
+    music_ids, videos = coverage_estimates(run)
     sounds = {video.aweme_id: video.music for video in state.videos() if video.music}
     # Videos of other verified music ids that another surface than a music list showed.
     shown_elsewhere = [
@@ -168,7 +166,7 @@ def coverage_document(session: ScanRun) -> result_types.Coverage:
         ],
         "decisions": [
             cast("result_types.SourceDecisionDocument", asdict(entry))
-            for entry in session.captures.read_decisions()
+            for entry in run.captures.read_decisions()
         ],
         "not_reached": [
             *state.not_reached,
@@ -215,9 +213,9 @@ def _audit_part(audit: RandomAudit | None) -> result_types.AuditPart:
     return {"audit": {**document, "note": messages.audit_sentence(document).en}}
 
 
-def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:
+def coverage_estimates(run: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:
     """Estimate how many music ids and videos with the recording a guest could reach."""
-    state = session.state
+    state = run.state
     # The verified music ids whose list was not read, or was cut. A list that was cut is in the
     # coverage report without its music id, so it counts for the track's own.
     unread_lists = set(state.verified) - state.screened
@@ -225,17 +223,17 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
         entry.surface == MUSIC_LIST and entry.stop_reason not in messages.EXHAUSTED_REASONS
         for entry in state.coverage_report
     ):
-        unread_lists.add(session.music_id)
+        unread_lists.add(run.music_id)
 
     videos = (entry.video for entry in state.confirmed.values())
-    music_of = {video.aweme_id: session.music_of(video) for video in videos}
+    music_of = {video.aweme_id: run.music_of(video) for video in videos}
     read = state.read_candidates()
     listed = coverage.listed_only(state.sightings, confirmed_ids=state.verified, read=read)
     not_chosen = left_out(state.sightings, pooled=state.pool)
     sample = replace(
         coverage.sample_of(state.sightings, music_of=music_of),
         unread_lists=len(unread_lists),
-        is_compared=session.verifies_audio,
+        is_compared=run.verifies_audio,
         listed_videos=len(listed),
         left_out=len(not_chosen - listed),
         unread=len(state.pool.keys() - read - listed),
@@ -263,14 +261,14 @@ def _estimate_document(entry: CoverageEstimate) -> result_types.CoverageEstimate
     return {**document, "note": messages.coverage_estimate_sentence(entry.unit, document).en}
 
 
-def exhausted_sources(session: ScanRun) -> dict[result_types.Source, bool]:
+def exhausted_sources(run: ScanRun) -> dict[result_types.Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error.
 
     A search without a term has no entry. A search whose limit is 0 was ended by the limit.
     """
-    state = session.state
+    state = run.state
     # A full pool may have left videos out, whatever ended the lists.
-    has_free_places = len(state.pool) < session.parameters.candidate_limit
+    has_free_places = len(state.pool) < run.parameters.candidate_limit
     is_clean = all(
         entry.stop_reason in CLEAN_ENDS
         for entry in state.coverage_report
@@ -281,48 +279,48 @@ def exhausted_sources(session: ScanRun) -> dict[result_types.Source, bool]:
         entry.partition(":")[0] in SEPARATE_SURFACES for entry in state.not_reached
     )
     ended: dict[result_types.Source, bool] = {}
-    if session.keyword is None:
+    if run.keyword is None:
         ended["music"] = has_free_places and is_clean and is_complete
         ended["accounts"] = state.profiles_end == "completed"
     if state.search is not None:
         ended["search"] = all(
             term.stop_reason in messages.EXHAUSTED_REASONS for term in state.search.terms
         )
-    elif is_search_wanted(session) and not session.parameters.search_candidate_limit:
+    elif is_search_wanted(run) and not run.parameters.search_candidate_limit:
         ended["search"] = False
     return ended
 
 
-def coverage_marts(session: ScanRun) -> dict[str, list[MartRow]]:
+def coverage_marts(run: ScanRun) -> dict[str, list[MartRow]]:
     """Return the rows of the coverage report by mart."""
     return {
-        "coverage": marts.coverage_rows(session),
-        "coverage_estimates": marts.estimate_rows(coverage_estimates(session)),
-        "random_audits": marts.audit_rows(session),
+        "coverage": marts.coverage_rows(run),
+        "coverage_estimates": marts.estimate_rows(coverage_estimates(run)),
+        "random_audits": marts.audit_rows(run),
     }
 
 
-def ranking_marts(session: ScanRun) -> dict[str, list[MartRow]]:
+def ranking_marts(run: ScanRun) -> dict[str, list[MartRow]]:
     """Build the result of this scan; return the rows of its ranking by mart."""
-    document = session.result = result_document(session)
+    document = run.result = result_document(run)
     return {
-        "rankings": marts.ranking_rows(session, document),
-        "account_summaries": marts.account_rows(session, document["account_summary"]),
+        "rankings": marts.ranking_rows(run, document),
+        "account_summaries": marts.account_rows(run, document["account_summary"]),
     }
 
 
-def carry_over(session: ScanRun) -> None:
+def carry_over(run: ScanRun) -> None:
     """Write the rows of the finished steps under this job too, and store a first checkpoint.
 
     For a job that begins with the state of another one. Some rows stay with the job that read and
     compared. Each comparison has one row, which later rows name by its id. The rows of a step are
     those of its first pass, which a later state does not contain.
     """
-    state = session.state
+    state = run.state
     staying = {"audio_comparisons", *(table.name.removeprefix("marts.") for table in STEP_MARTS)}
     written, state.written = state.written - staying, set()
-    rows = marts.confirmation_rows(session) | coverage_marts(session)
+    rows = marts.confirmation_rows(run) | coverage_marts(run)
     if "rankings" in state.steps:
-        rows |= ranking_marts(session)
-    marts.append_marts(session, {noun: rows[noun] for noun in sorted(written)})
-    session.checkpoint()
+        rows |= ranking_marts(run)
+    marts.append_marts(run, {noun: rows[noun] for noun in sorted(written)})
+    run.checkpoint()

@@ -22,16 +22,16 @@ from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM
 
 
-def discover(session: ScanRun) -> result_types.Discovery:
+def discover(run: ScanRun) -> result_types.Discovery:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
-    state = session.state
+    state = run.state
     steps: Mapping[str, Callable[[], object]] = {
-        "track": lambda: collect.read_track(session),
-        "music_first_screen": lambda: read_first_videos(session),
-        "author_first_screens": lambda: read_first_authors(session),
-        "candidates": lambda: choose_text_candidates(session),
-        "video_details": lambda: collect.read_details(session),
-        "confirmed_videos": lambda: confirm_videos(session, expands=False),
+        "track": lambda: collect.read_track(run),
+        "music_first_screen": lambda: read_first_videos(run),
+        "author_first_screens": lambda: read_first_authors(run),
+        "candidates": lambda: choose_text_candidates(run),
+        "video_details": lambda: collect.read_details(run),
+        "confirmed_videos": lambda: confirm_videos(run, expands=False),
     }
 
     def do_and_count(work: Callable[[], object]) -> dict[str, int]:
@@ -39,43 +39,43 @@ def discover(session: ScanRun) -> result_types.Discovery:
         return {"videos_seen": len(state.seen_ids), "pool_size": len(state.pool)}
 
     for stage, work in steps.items():
-        session.enter(stage)
-        session.complete_step(stage, partial(do_and_count, work))
-    session.enter("job_results")
-    return _document(session)
+        run.enter(stage)
+        run.complete_step(stage, partial(do_and_count, work))
+    run.enter("job_results")
+    return _document(run)
 
 
-def read_first_videos(session: ScanRun) -> None:
+def read_first_videos(run: ScanRun) -> None:
     """Read the first page of the track's own list, and the pages of its videos."""
-    collect.read_music_screen(session, session.music_id)
-    collect.fill_pool(session)
-    collect.read_details(session)
+    collect.read_music_screen(run, run.music_id)
+    collect.fill_pool(run)
+    collect.read_details(run)
 
 
-def read_first_authors(session: ScanRun) -> None:
+def read_first_authors(run: ScanRun) -> None:
     """Read the first screens of the authors of the track's own videos."""
-    videos = session.state.videos_of(session.music_id)
-    collect.read_author_screens(session, videos, limit=session.discovery.author_limit)
+    videos = run.state.videos_of(run.music_id)
+    collect.read_author_screens(run, videos, limit=run.discovery.author_limit)
 
 
-def choose_text_candidates(session: ScanRun) -> None:
+def choose_text_candidates(run: ScanRun) -> None:
     """Choose posts that name the song; posts that do not name it fill the remaining places."""
-    state = session.state
+    state = run.state
     own = set(state.pool)
     sightings = [entry for entry in state.sightings if entry.surface == "user_posts"]
-    limit = len(own) + session.discovery.candidate_limit
-    naming = choose_candidates(sightings, title=session.song_title, limit=limit, pooled=own)
+    limit = len(own) + run.discovery.candidate_limit
+    naming = choose_candidates(sightings, title=run.song_title, limit=limit, pooled=own)
     state.pool.update({entry.aweme_id: entry for entry in naming})
     others = choose_others(sightings, limit=limit, pooled=state.pool)
     state.pool.update({entry.aweme_id: entry for entry in others})
     state.candidates = {name: entry for name, entry in state.pool.items() if name not in own}
 
 
-def discovered_rows(session: ScanRun, document: result_types.Discovery) -> list[MartRow]:
+def discovered_rows(run: ScanRun, document: result_types.Discovery) -> list[MartRow]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
-            "track_music_id": session.music_id,
+            "track_music_id": run.music_id,
             "aweme_id": entry["aweme_id"],
             "music_id": entry["music"]["id_str"] if entry["music"] else None,
             "title_relation": entry["title_relation"],
@@ -88,16 +88,16 @@ def discovered_rows(session: ScanRun, document: result_types.Discovery) -> list[
     ]
 
 
-def _document(session: ScanRun) -> result_types.Discovery:
-    state = session.state
-    track = requested_track(session)
+def _document(run: ScanRun) -> result_types.Discovery:
+    state = run.state
+    track = requested_track(run)
     assert track is not None, "a discovery without a track fails earlier"
     # Only candidates are listed, not the videos of the track's own list that were read first.
     confirmed = [state.confirmed[name] for name in state.candidates if name in state.confirmed]
     ranked = rank_documents(
-        [ranked_document(session, entry) for entry in confirmed], sort_by="hot_score"
+        [ranked_document(run, entry) for entry in confirmed], sort_by="hot_score"
     )
-    threshold = session.parameters.viral_threshold
+    threshold = run.parameters.viral_threshold
     videos: list[result_types.DiscoveredVideo] = []
     for rank, document in enumerate(ranked, start=1):
         entry = state.confirmed[document["aweme_id"]]
@@ -113,25 +113,25 @@ def _document(session: ScanRun) -> result_types.Discovery:
         videos.append(video)
     return {
         "kind": "discovery",
-        "music_id": session.music_id,
+        "music_id": run.music_id,
         "music": track,
         "aweme_list": videos,
-        "candidates": [_candidate_document(session, entry) for entry in state.candidates.values()],
+        "candidates": [_candidate_document(run, entry) for entry in state.candidates.values()],
         "reference_works": [
             entry.video.aweme_id
             for entry in state.references
             if source_of(entry.video) == "platform"
         ],
-        "layer_counts": _layer_counts(session, confirmed),
-        "coverage": coverage_document(session),
+        "layer_counts": _layer_counts(run, confirmed),
+        "coverage": coverage_document(run),
         "coverage_complete": False,
         "algorithm": ALGORITHM,
         "confirmed_count": len(videos),
-        "parameters": session.discovery.to_document(),
-        "is_demo_data": session.runtime.is_demo,
-        "data_provider": session.runtime.music_provider,
-        "mobile_emulator_used": session.runtime.uses_device,
-        "created_at": to_time(session.clock()),
+        "parameters": run.discovery.to_document(),
+        "is_demo_data": run.runtime.is_demo,
+        "data_provider": run.runtime.music_provider,
+        "mobile_emulator_used": run.runtime.uses_device,
+        "created_at": to_time(run.clock()),
     }
 
 
@@ -141,9 +141,9 @@ def _association_of(entry: ConfirmedVideo) -> result_types.AssociationType:
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
-def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
+def _layer_counts(run: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
     """Count the candidates of each layer by outcome."""
-    state, title = session.state, session.song_title
+    state, title = run.state, run.song_title
     naming = [entry for entry in state.candidates.values() if entry.mentions(title)]
     outcomes = [state.outcomes.get(name, ("pooled", None))[0] for name in state.candidates]
     screens = {entry.aweme_id for entry in state.sightings if entry.surface == "user_posts"}
@@ -161,8 +161,8 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str
     }
 
 
-def _candidate_document(session: ScanRun, sighting: Sighting) -> result_types.DiscoveryCandidate:
-    state, aweme_id = session.state, sighting.aweme_id
+def _candidate_document(run: ScanRun, sighting: Sighting) -> result_types.DiscoveryCandidate:
+    state, aweme_id = run.state, sighting.aweme_id
     verdict, reason = state.outcomes.get(aweme_id, ("pooled", "not_read"))
     confirmed = state.confirmed.get(aweme_id)
     detail = state.details.get(aweme_id)
@@ -175,7 +175,7 @@ def _candidate_document(session: ScanRun, sighting: Sighting) -> result_types.Di
         own = [pair for pair in state.comparisons if pair.candidate_aweme_id == aweme_id]
         group = [pair for pair in state.comparisons if pair.candidate_music_id == music_id]
         comparison = max(own or group, key=lambda entry: entry.pair.score or 0.0, default=None)
-    names_song = sighting.mentions(session.song_title)
+    names_song = sighting.mentions(run.song_title)
     return {
         "aweme_id": aweme_id,
         "desc": sighting.desc,

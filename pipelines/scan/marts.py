@@ -90,7 +90,7 @@ def screen_rows(sightings: Iterable[Sighting]) -> list[MartRow]:
     return rows
 
 
-def pool_rows(session: ScanRun) -> list[MartRow]:
+def pool_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.candidate_pool`: the pool as it is chosen now."""
     return [
         {
@@ -101,13 +101,13 @@ def pool_rows(session: ScanRun) -> list[MartRow]:
             "priority": entry.priority,
             "music_id": entry.music_id,
         }
-        for position, (aweme_id, entry) in enumerate(session.state.pool.items())
+        for position, (aweme_id, entry) in enumerate(run.state.pool.items())
     ]
 
 
-def detail_rows(session: ScanRun) -> list[MartRow]:
+def detail_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.video_details`: each candidate of the pool, read or not."""
-    state = session.state
+    state = run.state
     rows: list[MartRow] = []
     for aweme_id in state.pool:
         detail = state.details.get(aweme_id)
@@ -125,22 +125,22 @@ def detail_rows(session: ScanRun) -> list[MartRow]:
     return rows
 
 
-def profile_rows(session: ScanRun) -> list[MartRow]:
+def profile_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.account_profiles`: each account of the scan, read or not."""
-    profiles = session.state.profiles
+    profiles = run.state.profiles
     return [
         {
             "sec_uid": sec_uid,
             "position": position,
             "profile_observed_at": profiles[sec_uid].observed_at if sec_uid in profiles else None,
         }
-        for position, sec_uid in enumerate(wanted_profiles(session))
+        for position, sec_uid in enumerate(wanted_profiles(run))
     ]
 
 
-def candidate_rows(session: ScanRun) -> list[MartRow]:
+def candidate_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.candidates`: every pooled video with its outcome."""
-    state = session.state
+    state = run.state
     sounds = {video.aweme_id: video.music for video in state.videos()}
     rows: list[MartRow] = []
     for aweme_id, entry in state.pool.items():
@@ -159,14 +159,14 @@ def candidate_rows(session: ScanRun) -> list[MartRow]:
     return rows
 
 
-def confirmed_rows(session: ScanRun) -> list[MartRow]:
+def confirmed_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.confirmed_videos`."""
     return [
         {
-            "music_id": session.music_id,
+            "music_id": run.music_id,
             "aweme_id": entry.video.aweme_id,
             "link_type": entry.link_type,
-            "source_music_id": session.music_of(entry.video),
+            "source_music_id": run.music_of(entry.video),
             "source_music_title": entry.video.music.title if entry.video.music else None,
             "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
             "comparison_id": entry.comparison.comparison_id if entry.comparison else None,
@@ -174,17 +174,17 @@ def confirmed_rows(session: ScanRun) -> list[MartRow]:
             "expansion_round": entry.expansion_round,
             "algorithm": ALGORITHM,
         }
-        for entry in session.state.confirmed.values()
+        for entry in run.state.confirmed.values()
     ]
 
 
-def variant_rows(session: ScanRun) -> list[MartRow]:
+def variant_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.variants`."""
     return [
         {
-            "music_id": session.music_id,
+            "music_id": run.music_id,
             "aweme_id": video.aweme_id,
-            "source_music_id": session.music_of(video),
+            "source_music_id": run.music_of(video),
             "sec_uid": video.author.sec_uid if video.author else None,
             "kind": variant_kind(comparison.pair),
             "speed": comparison.pair.speed,
@@ -192,20 +192,20 @@ def variant_rows(session: ScanRun) -> list[MartRow]:
             "comparison_id": comparison.comparison_id,
             "algorithm": ALGORITHM,
         }
-        for video, comparison in session.state.variant_videos()
+        for video, comparison in run.state.variant_videos()
     ]
 
 
-def comparison_rows(session: ScanRun) -> list[MartRow]:
+def comparison_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.audio_comparisons`: every compared pair, also rejected ones."""
-    hashes = session.state.sound_hashes
+    hashes = run.state.sound_hashes
     return [
         comparison_row(
             entry,
-            track_music_id=session.music_id,
+            track_music_id=run.music_id,
             hashes=(hashes.get(entry.reference_aweme_id), hashes.get(entry.candidate_aweme_id)),
         )
-        for entry in session.state.comparisons
+        for entry in run.state.comparisons
     ]
 
 
@@ -228,18 +228,18 @@ def comparison_row(
     }
 
 
-def confirmation_rows(session: ScanRun) -> dict[str, list[MartRow]]:
+def confirmation_rows(run: ScanRun) -> dict[str, list[MartRow]]:
     """Return the rows of the audio verification by mart, in order of their dependencies."""
     return {
-        "audio_comparisons": comparison_rows(session),
-        "candidates": candidate_rows(session),
-        "confirmed_videos": confirmed_rows(session),
-        "variants": variant_rows(session),
-        "expansion_rounds": round_rows(session),
+        "audio_comparisons": comparison_rows(run),
+        "candidates": candidate_rows(run),
+        "confirmed_videos": confirmed_rows(run),
+        "variants": variant_rows(run),
+        "expansion_rounds": round_rows(run),
     }
 
 
-def round_rows(session: ScanRun) -> list[MartRow]:
+def round_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.expansion_rounds`."""
     return [
         {
@@ -247,13 +247,13 @@ def round_rows(session: ScanRun) -> list[MartRow]:
             "music_ids": list(music_ids),
             "new_confirmed_count": new,
         }
-        for number, (music_ids, new) in enumerate(session.state.rounds)
+        for number, (music_ids, new) in enumerate(run.state.rounds)
     ]
 
 
-def coverage_rows(session: ScanRun) -> list[MartRow]:
+def coverage_rows(run: ScanRun) -> list[MartRow]:
     """Return the rows of `marts.coverage`, one per source and stop reason."""
-    return sum_coverage(session.runtime.engine, session.state.coverage_report)
+    return sum_coverage(run.runtime.engine, run.state.coverage_report)
 
 
 def estimate_rows(estimates: Sequence[CoverageEstimate]) -> list[MartRow]:
@@ -277,9 +277,9 @@ def estimate_rows(estimates: Sequence[CoverageEstimate]) -> list[MartRow]:
     ]
 
 
-def audit_rows(session: ScanRun) -> list[MartRow]:
+def audit_rows(run: ScanRun) -> list[MartRow]:
     """Return the row of `marts.random_audits`, if the job has an audit."""
-    audit = session.state.audit
+    audit = run.state.audit
     if audit is None:
         return []
     return [
@@ -295,17 +295,17 @@ def audit_rows(session: ScanRun) -> list[MartRow]:
     ]
 
 
-def ranking_rows(session: ScanRun, document: result_types.StoredResult) -> list[MartRow]:
+def ranking_rows(run: ScanRun, document: result_types.StoredResult) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
-    ranked = rank_videos(session.runtime.engine, document["ranked"], session.parameters)
-    return [{"music_id": session.music_id, **video} for video in ranked]
+    ranked = rank_videos(run.runtime.engine, document["ranked"], run.parameters)
+    return [{"music_id": run.music_id, **video} for video in ranked]
 
 
-def account_rows(session: ScanRun, summary: result_types.AccountSummary) -> list[MartRow]:
+def account_rows(run: ScanRun, summary: result_types.AccountSummary) -> list[MartRow]:
     """Return the rows of `marts.account_summaries`: the accounts behind the confirmed videos."""
     return [
         {
-            "music_id": session.music_id,
+            "music_id": run.music_id,
             **{name: value for name, value in entry.items() if name in _ACCOUNT_COLUMNS},
             "top_aweme_id": entry["top_video"]["aweme_id"],
         }
@@ -326,20 +326,20 @@ def related_rows(related: result_types.StoredSearch) -> list[MartRow]:
     ]
 
 
-def result_row(session: ScanRun, packed: bytes) -> MartRow:
+def result_row(run: ScanRun, packed: bytes) -> MartRow:
     """Return the row of `marts.job_results`."""
     return {
-        "music_id": session.subject,
+        "music_id": run.subject,
         "document": packed,
-        "confirmed_count": len(session.state.confirmed),
+        "confirmed_count": len(run.state.confirmed),
         "algorithm": ALGORITHM,
     }
 
 
-def append_marts(session: ScanRun, marts: Mapping[str, list[MartRow]]) -> dict[str, int]:
+def append_marts(run: ScanRun, marts: Mapping[str, list[MartRow]]) -> dict[str, int]:
     """Append the rows of several marts in this order; return how many each has."""
     for noun, rows in marts.items():
-        session.append(noun, rows)
+        run.append(noun, rows)
     return {noun: len(rows) for noun, rows in marts.items()}
 
 

@@ -59,10 +59,10 @@ _SOUND_FILES = (".kept-*", ".part-*", 64 * "[0-9a-f]" + "-*")
 _log = structlog.get_logger("scan")
 
 
-async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
+async def keep_sound(run: ScanRun, video: Video, path: Path) -> None:
     """Keep a measured file until the verdict decides whether to cut an excerpt from it."""
-    kept = path.with_name(f".kept-{session.job.job_id}-{video.aweme_id}{path.suffix}")
-    if session.runtime.excerpts.max_bytes == 0:
+    kept = path.with_name(f".kept-{run.job.job_id}-{video.aweme_id}{path.suffix}")
+    if run.runtime.excerpts.max_bytes == 0:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         return
     try:
@@ -70,16 +70,16 @@ async def keep_sound(session: ScanRun, video: Video, path: Path) -> None:
     except OSError:  # an earlier run of this job has kept it, or another scan has removed it
         if not await asyncio.to_thread(kept.exists):
             return
-    session.sounds.files[video.aweme_id] = kept
+    run.sounds.files[video.aweme_id] = kept
 
 
 def cut_group_excerpts(
-    session: ScanRun, measured: Sequence[MeasuredVideo], comparisons: Sequence[Comparison]
+    run: ScanRun, measured: Sequence[MeasuredVideo], comparisons: Sequence[Comparison]
 ) -> None:
     """Cut the excerpts of a group's pairs in the background, then delete its files.
 
     Args:
-        session: The scan.
+        run: The scan.
         measured: The measured videos of the group.
         comparisons: Its pairs; `pairs_with_excerpts` chooses those that get excerpts.
     """
@@ -89,27 +89,27 @@ def cut_group_excerpts(
     async def cut_and_delete() -> None:
         try:
             for pair in pairs:
-                await _cut_pair(session, pair)
+                await _cut_pair(run, pair)
         except OSError as error:
             _log.warning("excerpt not kept", reason=error.strerror)
         finally:
-            await _delete_files(session, videos)
+            await _delete_files(run, videos)
 
     task = asyncio.get_running_loop().create_task(cut_and_delete())
-    session.sounds.cutting.append(task)
+    run.sounds.cutting.append(task)
 
 
-async def finish_cutting(session: ScanRun) -> None:
+async def finish_cutting(run: ScanRun) -> None:
     """Wait for running cuts (cancel them with the job), delete all files, trim the folder."""
-    tasks, session.sounds.cutting = session.sounds.cutting, []
-    if session.is_cancelled():
+    tasks, run.sounds.cutting = run.sounds.cutting, []
+    if run.is_cancelled():
         for task in tasks:
             task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await _delete_files(session, list(session.sounds.files))
+    await _delete_files(run, list(run.sounds.files))
     try:
-        await asyncio.to_thread(session.runtime.excerpts.delete_surplus)
-        await asyncio.to_thread(remove_abandoned, session.runtime.home.sounds_dir)
+        await asyncio.to_thread(run.runtime.excerpts.delete_surplus)
+        await asyncio.to_thread(remove_abandoned, run.runtime.home.sounds_dir)
     except OSError as error:
         _log.warning("excerpts not trimmed", reason=error.strerror)
 
@@ -128,9 +128,9 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-async def _cut_pair(session: ScanRun, pair: Comparison) -> None:
+async def _cut_pair(run: ScanRun, pair: Comparison) -> None:
     """Cut the excerpts of both sounds of a pair that are not stored yet."""
-    hashes, folder = session.state.sound_hashes, session.runtime.excerpts
+    hashes, folder = run.state.sound_hashes, run.runtime.excerpts
     videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
     excerpts = find_excerpts(
         pair.pair,
@@ -139,20 +139,20 @@ async def _cut_pair(session: ScanRun, pair: Comparison) -> None:
     )
     for role, excerpt in excerpts.items():
         # Stored features have no file: the sound was deleted by the scan that measured it.
-        path = session.sounds.files.get(videos[role])
+        path = run.sounds.files.get(videos[role])
         if path is None or await asyncio.to_thread(folder.has, excerpt):
             continue
-        with session.stopwatch.waiting("audio"):
-            encoded = await session.runtime.decoders.cut(
+        with run.stopwatch.waiting("audio"):
+            encoded = await run.runtime.decoders.cut(
                 path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
             )
         if encoded is not None:
             await asyncio.to_thread(folder.write, excerpt, encoded)
 
 
-async def _delete_files(session: ScanRun, videos: Sequence[str]) -> None:
+async def _delete_files(run: ScanRun, videos: Sequence[str]) -> None:
     for aweme_id in videos:
-        path = session.sounds.files.pop(aweme_id, None)
+        path = run.sounds.files.pop(aweme_id, None)
         if path is not None:
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
@@ -165,15 +165,15 @@ _MISSING = "file_missing"
 _TRANSIENT = frozenset({_MISSING, "file_unreadable", "decoder_crashed", "decoder_timed_out"})
 
 
-async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
+async def load_known_sounds(run: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
-    session.sounds.stored = await _stored_features(session, videos)
+    run.sounds.stored = await _stored_features(run, videos)
 
 
-async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[str, Row]:
+async def _stored_features(run: ScanRun, videos: Sequence[Video]) -> dict[str, Row]:
     rows = await asyncio.to_thread(
         read_sound_features,
-        session.runtime.engine,
+        run.runtime.engine,
         [video.aweme_id for video in videos],
         FEATURE_VERSION,
     )
@@ -185,74 +185,74 @@ async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[st
     }
 
 
-async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+async def measure_videos(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return the sounds of `videos`, in order; stored features are not measured again."""
-    return await run_all(_measure_video(session, video) for video in videos)
+    return await run_all(_measure_video(run, video) for video in videos)
 
 
-async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
-    session.check_cancelled()
-    stored = session.sounds.stored.get(video.aweme_id)
+async def _measure_video(run: ScanRun, video: Video) -> MeasuredVideo:
+    run.check_cancelled()
+    stored = run.sounds.stored.get(video.aweme_id)
     # A download of an earlier run of this job is taken from the journal, so that its cost counts.
-    if stored is None or session.journal.has(sound_key(video.aweme_id)):
-        sound = await _download_and_measure(session, video, is_stored=stored is not None)
+    if stored is None or run.journal.has(sound_key(video.aweme_id)):
+        sound = await _download_and_measure(run, video, is_stored=stored is not None)
     else:
         sound = sound_from_row(stored)
     if sound.sha256 is not None:
-        session.state.sound_hashes[video.aweme_id] = sound.sha256
-    session.count(audio_checked=1)
+        run.state.sound_hashes[video.aweme_id] = sound.sha256
+    run.count(audio_checked=1)
     return MeasuredVideo(video, sound)
 
 
 async def _download_and_measure(
-    session: ScanRun, video: Video, *, is_stored: bool
+    run: ScanRun, video: Video, *, is_stored: bool
 ) -> MeasuredSound | NotComparable:
     """Download and measure a sound; its file is kept until the group has a verdict.
 
     `is_stored`: an earlier run of this job has read it, and written its row already.
     """
     try:
-        file = await _download(session, video)
-        session.state.sounds_read += 1
+        file = await _download(run, video)
+        run.state.sounds_read += 1
         # An earlier run of this job may have measured the sound; then the journal has its row.
-        recorded = session.journal.take(measured_key(video.aweme_id))
+        recorded = run.journal.take(measured_key(video.aweme_id))
         if recorded is None:
-            row = await _measure_file(session, video, file)
+            row = await _measure_file(run, video, file)
         else:
             row = orjson.loads(recorded.document)
             row["features"] = recorded.body
             row["observed_at"] = datetime.fromisoformat(row["observed_at"])
         if row["not_comparable_reason"] == _MISSING:
             # Another scan reads this video, and has moved the file of the same name.
-            file = await _download(session, video)
-            row = await _measure_file(session, video, file)
+            file = await _download(run, video)
+            row = await _measure_file(run, video, file)
     except UpstreamError as error:
-        session.state.sound_refusals[error.stop_reason] += 1
+        run.state.sound_refusals[error.stop_reason] += 1
         # An altered file is another reason than a missing one.
         reason = ALTERED if error.reason == ALTERED else error.type
         return NotComparable(sha256=None, reason=reason)
-    await keep_sound(session, video, Path(file.path))
+    await keep_sound(run, video, Path(file.path))
     # Rows are written at the end of the round, in one commit.
     if not is_stored and row["not_comparable_reason"] not in _TRANSIENT:
-        session.sounds.rows.append(row)
+        run.sounds.rows.append(row)
     return sound_from_row(row)
 
 
-async def _download(session: ScanRun, video: Video) -> SoundFile:
+async def _download(run: ScanRun, video: Video) -> SoundFile:
     # The song of the music service is not on the platform; see `_measure_song`.
-    song = session.state.song
-    with session.stopwatch.waiting("upstream"):
+    song = run.state.song
+    with run.stopwatch.waiting("upstream"):
         if video.surface == SONG_SURFACE and song is not None:
-            return await session.captures.song_sound(song)
-        return await session.captures.sound(session.state.detail_of(video.aweme_id))
+            return await run.captures.song_sound(song)
+        return await run.captures.sound(run.state.detail_of(video.aweme_id))
 
 
-async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
+async def _measure_file(run: ScanRun, video: Video, file: SoundFile) -> Row:
     """Measure a downloaded file; return its row of `raw.sounds`, which the journal records."""
     path = Path(file.path)
     try:
-        with session.stopwatch.waiting("audio"):
-            sound = await session.runtime.decoders.measure(path)
+        with run.stopwatch.waiting("audio"):
+            sound = await run.runtime.decoders.measure(path)
         measured = sound if isinstance(sound, MeasuredSound) else None
         row: Row = {
             "sound_sha256": file.sha256,
@@ -265,12 +265,12 @@ async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
             "codec": measured.codec if measured else None,
             "not_comparable_reason": sound.reason if isinstance(sound, NotComparable) else None,
             "library_version": library_version(),
-            "job_id": session.job.job_id,
-            "observed_at": session.clock(),
+            "job_id": run.job.job_id,
+            "observed_at": run.clock(),
         }
         if row["not_comparable_reason"] not in _TRANSIENT:
             document = {name: value for name, value in row.items() if name != "features"}
-            await session.journal.record(
+            await run.journal.record(
                 measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
             )
     except BaseException:
@@ -280,20 +280,20 @@ async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
     return row
 
 
-def write_sounds(session: ScanRun) -> None:
+def write_sounds(run: ScanRun) -> None:
     """Append the sounds measured since the last call, in one background commit."""
-    rows, session.sounds.rows = session.sounds.rows, []
+    rows, run.sounds.rows = run.sounds.rows, []
     if rows:
-        session.append_later("raw.sounds", rows)
+        run.append_later("raw.sounds", rows)
 
 
-async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
+async def load_references(run: ScanRun) -> list[MeasuredVideo] | None:
     """Return the references that an earlier run has chosen, from their stored features.
 
     None if the features of any are no longer stored: then the references are chosen again.
     """
-    chosen = session.state.references
-    stored = await _stored_features(session, [reference.video for reference in chosen])
+    chosen = run.state.references
+    stored = await _stored_features(run, [reference.video for reference in chosen])
     rows = [stored.get(reference.video.aweme_id) for reference in chosen]
     references = [
         MeasuredVideo(reference.video, sound_from_row(row))
@@ -303,25 +303,25 @@ async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
     return references if len(references) == len(chosen) else None
 
 
-async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+async def choose_references(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable sounds of the track that agree.
 
     The song of the music service comes first if a video of the track plays the same recording, or
     if none of them can be compared; then the videos, the cleanest first.
     """
     # Videos first: whether the song is a reference depends on them.
-    platform = await _choose_videos(session, videos)
-    song = await _measure_song(session)
+    platform = await _choose_videos(run, videos)
+    song = await _measure_song(run)
     if song is None:
         return platform
-    agrees = not platform or await _agrees(session, song, platform)
-    _report_song_sound(session, "completed" if agrees else "disagrees_with_videos")
+    agrees = not platform or await _agrees(run, song, platform)
+    _report_song_sound(run, "completed" if agrees else "disagrees_with_videos")
     return [song, *platform][: expansion.REFERENCES] if agrees else platform
 
 
-async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
+async def _measure_song(run: ScanRun) -> MeasuredVideo | None:
     """Return the measured audio of the track's song; None without a song that can be compared."""
-    song = session.state.song
+    song = run.state.song
     if song is None:
         return None
     # From here the song is a video like any other, under the id of the music service.
@@ -330,17 +330,17 @@ async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
         surface=SONG_SURFACE,
         observed_at=song.observed_at,
         desc=song.title,
-        music=Music(music_id=session.music_id, title=song.title, author=song.artist),
+        music=Music(music_id=run.music_id, title=song.title, author=song.artist),
     )
-    await load_known_sounds(session, [video])
-    measured = await _measure_video(session, video)
+    await load_known_sounds(run, [video])
+    measured = await _measure_video(run, video)
     if isinstance(measured.sound, NotComparable):
-        _report_song_sound(session, measured.sound.reason)
+        _report_song_sound(run, measured.sound.reason)
         return None
     return measured
 
 
-async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[MeasuredVideo]) -> bool:
+async def _agrees(run: ScanRun, song: MeasuredVideo, platform: Sequence[MeasuredVideo]) -> bool:
     """Return True if a video of the track plays the recording of the song; keep the evidence.
 
     A music id may be an edit of the song, and a preview may be another part of it: then the song
@@ -348,8 +348,8 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
     """
     from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- see the docstring
 
-    limits = MatchThresholds(match_threshold=session.parameters.match_threshold)
-    with session.stopwatch.waiting("audio"):
+    limits = MatchThresholds(match_threshold=run.parameters.match_threshold)
+    with run.stopwatch.waiting("audio"):
         pairs = [
             await asyncio.to_thread(
                 compare_pair, song.sound, entry.sound, limits=limits, search=False
@@ -357,47 +357,46 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
             for entry in platform
         ]
     comparisons = [
-        to_comparison(session, song, entry, pair)
-        for entry, pair in zip(platform, pairs, strict=True)
+        to_comparison(run, song, entry, pair) for entry, pair in zip(platform, pairs, strict=True)
     ]
-    session.state.comparisons.extend(comparisons)
+    run.state.comparisons.extend(comparisons)
     best = max(comparisons, key=expansion.credibility)
     if best.pair.verdict != "confirmed":
         return False
     # No files are deleted, because these are the references.
-    cut_group_excerpts(session, (), [best])
+    cut_group_excerpts(run, (), [best])
     return True
 
 
-def _report_song_sound(session: ScanRun, stop: str) -> None:
+def _report_song_sound(run: ScanRun, stop: str) -> None:
     new = int(stop == "completed")
-    add_reads(session, "service_audio", items=1, new=new, stop=stop)
+    add_reads(run, "service_audio", items=1, new=new, stop=stop)
 
 
-async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable videos of the track that agree, the cleanest first.
 
     Muted videos and videos that play something else are replaced by the next ones.
     """
     batches = expansion.verification_batches(
-        videos, silent=session.state.silent_videos(), size=expansion.REFERENCE_TRIALS
+        videos, silent=run.state.silent_videos(), size=expansion.REFERENCE_TRIALS
     )
-    await load_known_sounds(session, [video for batch in batches for video in batch])
+    await load_known_sounds(run, [video for batch in batches for video in batch])
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- see the docstring
 
     entries: list[MeasuredVideo] = []
     sounds: list[MeasuredSound] = []
     chosen: list[MeasuredVideo] = []
     for batch in batches:
-        measured = await measure_videos(session, batch)
+        measured = await measure_videos(run, batch)
         for entry in measured:
             if isinstance(entry.sound, MeasuredSound):
                 entries.append(entry)
                 sounds.append(entry.sound)
             elif entry.sound.reason == ALTERED:
-                session.state.has_altered_references = True
+                run.state.has_altered_references = True
         # Judge the sounds of all batches: a new one may agree with one that was alone before.
-        with session.stopwatch.waiting("audio"):
+        with run.stopwatch.waiting("audio"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
         chosen = [entries[place] for place in kept[: expansion.REFERENCES]]
         if len(chosen) == expansion.REFERENCES or not _any_downloaded(measured):
@@ -411,7 +410,7 @@ def _any_downloaded(measured: Sequence[MeasuredVideo]) -> bool:
 
 
 async def verify_music(
-    session: ScanRun, videos: Sequence[Video], references: Sequence[MeasuredVideo]
+    run: ScanRun, videos: Sequence[Video], references: Sequence[MeasuredVideo]
 ) -> tuple[GroupVerdict, list[Comparison]]:
     """Compare the representatives of one music id with the references; cut their excerpts.
 
@@ -422,13 +421,13 @@ async def verify_music(
     """
     measured: list[MeasuredVideo] = []
     batches = expansion.verification_batches(
-        videos, silent=session.state.silent_videos(), size=expansion.REPRESENTATIVES
+        videos, silent=run.state.silent_videos(), size=expansion.REPRESENTATIVES
     )
     for number, batch in enumerate(batches):
         # The stored features of the first batches of all music ids were loaded in one query.
         if number > 0:
-            session.sounds.stored.update(await _stored_features(session, batch))
-        measured = await measure_videos(session, batch)
+            run.sounds.stored.update(await _stored_features(run, batch))
+        measured = await measure_videos(run, batch)
         # One comparable sound decides on the music id. Without any file the media host refuses.
         if not _any_downloaded(measured) or any(
             isinstance(entry.sound, MeasuredSound) for entry in measured
@@ -436,37 +435,37 @@ async def verify_music(
             break
     from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
 
-    with session.stopwatch.waiting("audio"):
+    with run.stopwatch.waiting("audio"):
         verdict = await asyncio.to_thread(
             verify_group,
             [entry.sound for entry in references],
             [entry.sound for entry in measured],
-            limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
+            limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
             keeps_order=True,
         )
     comparisons = [
         to_comparison(
-            session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
+            run, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
         )
         for pair in verdict.pairs
     ]
     if comparisons:
-        cut_group_excerpts(session, measured, comparisons)
+        cut_group_excerpts(run, measured, comparisons)
     return verdict, comparisons
 
 
 def to_comparison(
-    session: ScanRun, reference: MeasuredVideo, candidate: MeasuredVideo, pair: PairEvidence
+    run: ScanRun, reference: MeasuredVideo, candidate: MeasuredVideo, pair: PairEvidence
 ) -> Comparison:
     """Return the evidence of a pair with its ids, limits and versions."""
     return Comparison(
         comparison_id=str(uuid.uuid4()),
         reference_aweme_id=reference.video.aweme_id,
         candidate_aweme_id=candidate.video.aweme_id,
-        reference_music_id=session.music_id,
+        reference_music_id=run.music_id,
         candidate_music_id=candidate.video.music.music_id if candidate.video.music else "",
         pair=pair,
-        limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
+        limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),

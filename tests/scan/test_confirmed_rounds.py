@@ -226,11 +226,11 @@ def test_sounds_that_were_refused_are_the_reason_although_others_were_read(
 ) -> None:
     scan = OneRound(ScanState(), verifies_audio=True)
 
-    async def verify(session: ScanRun) -> list[str]:
-        session.state.sounds_read += 1
-        session.state.sound_refusals.update(refusals)
+    async def verify(run: ScanRun) -> list[str]:
+        run.state.sounds_read += 1
+        run.state.sound_refusals.update(refusals)
         return []
 
-    monkeypatch.setattr("pipelines.scan.confirm._verify_pool", verify)
+    monkeypatch.setattr("pipelines.scan.confirm._verify_music_ids", verify)
     [media] = confirm(scan).coverage_report
     assert (media.surface, media.stop_reason) == ("media", stop)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.watchlists.run import HOLD_S, WatchlistRunner
+from pipelines.watchlists.run import LEASE_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watchlists.simulated_songs import (
     PLAN,
@@ -79,7 +79,7 @@ def test_a_run_that_another_process_concludes_is_left_to_it(
 ) -> None:
     run_id = due_run(watcher, clock)
     watcher.begin(run_id)
-    assert watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is not None
+    assert watchlists.hold_run(control, run_id, OTHER, ttl_s=LEASE_S) is not None
     assert watcher.conclude(run_id) is None
     assert (stored(control, run_id).status, stored(control, run_id).digest) == ("waiting", None)
     assert watchlists.release_run(control, run_id, OTHER, status="waiting")
@@ -101,9 +101,9 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
     recipient = Recipient()
 
     def overtaken(_job_id: str) -> dict[str, str | None]:
-        if watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is None:
-            clock.now += timedelta(seconds=HOLD_S)
-            assert watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is not None
+        if watchlists.hold_run(control, run_id, OTHER, ttl_s=LEASE_S) is None:
+            clock.now += timedelta(seconds=LEASE_S)
+            assert watchlists.hold_run(control, run_id, OTHER, ttl_s=LEASE_S) is not None
         return {}
 
     slow = build_runner(

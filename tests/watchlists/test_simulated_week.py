@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pipelines.watchlists.changes import WatchObservation
-from pipelines.watchlists.run import HOLD_S, WatchlistRunner
+from pipelines.watchlists.run import LEASE_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watchlists.simulated_songs import (
     MONDAY,
@@ -253,9 +253,9 @@ def die_on_save() -> Any:
 def test_a_run_held_by_a_dead_process_is_taken_up_when_its_hold_has_run_out(week: Week) -> None:
     week.clock.now += 6 * HOUR
     (run_id,) = week.watcher.take_due()
-    watchlists.hold_run(week.control, run_id, "a process that died", ttl_s=HOLD_S)
+    watchlists.hold_run(week.control, run_id, "a process that died", ttl_s=LEASE_S)
     assert week.pass_time(timedelta(seconds=1)) == []
-    (run,) = week.pass_time(timedelta(seconds=HOLD_S))
+    (run,) = week.pass_time(timedelta(seconds=LEASE_S))
     assert (run.run_id, run.status, run.tries) == (run_id, "completed", 3)
 
 

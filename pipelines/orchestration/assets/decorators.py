@@ -30,25 +30,25 @@ _COVERAGE_COLUMNS = dg.TableSchema(
 )
 
 
-def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
+def track_metadata(run: ScanRun, track: Track) -> RunMetadata:
     """Return the track of a run, with links to the job and the public page."""
     # The job in the console, or its API path if no console address is configured.
-    job: dg.PathMetadataValue | dg.UrlMetadataValue = dg.MetadataValue.path(session.job_path)
-    console_url = session.runtime.settings.console_url
+    job: dg.PathMetadataValue | dg.UrlMetadataValue = dg.MetadataValue.path(run.job_path)
+    console_url = run.runtime.settings.console_url
     if console_url is not None:
-        job = dg.MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
+        job = dg.MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{run.job.job_id}")
     return {
         "music_id": dg.MetadataValue.text(track.music_id),
         "title": dg.MetadataValue.text(track.title or "(no title)"),
         "job": job,
         "public_page": dg.MetadataValue.url(
-            session.runtime.profile.address("public_music", music_id=track.music_id)
+            run.runtime.profile.address("public_music", music_id=track.music_id)
         ),
-        "is_demo_data": session.runtime.is_demo,
+        "is_demo_data": run.runtime.is_demo,
     }
 
 
-def coverage_metadata(session: ScanRun) -> RunMetadata:
+def coverage_metadata(run: ScanRun) -> RunMetadata:
     """Return the coverage report so far as a table."""
     records = [
         dg.TableRecord(
@@ -58,21 +58,21 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
                 "stop_reason": entry.stop_reason,
             }
         )
-        for entry in merge_coverage(session.state.coverage_report)
+        for entry in merge_coverage(run.state.coverage_report)
     ]
     return {
-        "requests_used": session.captures.requests_used,
+        "requests_used": run.captures.requests_used,
         "coverage": dg.MetadataValue.table(records=records, schema=_COVERAGE_COLUMNS),
     }
 
 
-def step_metadata(session: ScanRun, counts: Mapping[str, int]) -> RunMetadata:
+def step_metadata(run: ScanRun, counts: Mapping[str, int]) -> RunMetadata:
     """Return the counts of a step, with its rows as Dagster's row count, and its checkpoint.
 
     The checkpoint says where the state after the step is kept, for `CHECKPOINT_RETENTION_DAYS`.
     """
     named = {"dagster/row_count" if name == ROWS else name: n for name, n in counts.items()}
-    checkpoint = f"job_id {session.job.job_id}, number {session.state.checkpoint}"
+    checkpoint = f"job_id {run.job.job_id}, number {run.state.checkpoint}"
     return {**named, "checkpoint": dg.MetadataValue.text(f"{CHECKPOINTS}: {checkpoint}")}
 
 

@@ -49,32 +49,32 @@ DISCOVERED = AssetKey(["marts", "discovered_videos"])
 @decorators.scan_asset(TRACK, kinds=decorators.READS_PLATFORM)
 def track(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """The track as the platform currently describes it."""
-    with scan.stage("track") as session:
+    with scan.stage("track") as run:
 
         def read() -> dict[str, int]:
-            collect.read_track(session)
+            collect.read_track(run)
             return {}
 
-        session.complete_step("tracks", read)
-        assert session.state.track is not None, "a scan without a track fails earlier"
-        return MaterializeResult(metadata=track_metadata(session, session.state.track))
+        run.complete_step("tracks", read)
+        assert run.state.track is not None, "a scan without a track fails earlier"
+        return MaterializeResult(metadata=track_metadata(run, run.state.track))
 
 
 @decorators.scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK], kinds=decorators.READS_PLATFORM)
 def music_first_screen(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Videos that the platform lists under the track's own music id, with their detail pages."""
-    with scan.stage("music_first_screen") as session:
+    with scan.stage("music_first_screen") as run:
 
         def read() -> dict[str, int]:
             counts = _read_screens(
-                session,
+                run,
                 "music_first_screen",
-                lambda: collect.read_music_screen(session, session.music_id),
+                lambda: collect.read_music_screen(run, run.music_id),
             )
-            collect.begin_pool(session)
-            return {**counts, "details_read": len(collect.read_details(session))}
+            collect.begin_pool(run)
+            return {**counts, "details_read": len(collect.read_details(run))}
 
-        return _report(session, session.complete_step("music_first_screen", read))
+        return _report(run, run.complete_step("music_first_screen", read))
 
 
 @decorators.scan_asset(
@@ -97,37 +97,35 @@ def _first_screens(
     scan: CurrentScan, step: str, read: Callable[[ScanRun, list[Video]], int]
 ) -> decorators.Result:
     """Read the first screens that the videos of the track lead to."""
-    with scan.stage(step) as session:
+    with scan.stage(step) as run:
         # A search by a song's name has no videos of the track.
-        videos = session.state.videos() if session.verifies_audio else []
-        counts = session.complete_step(
-            step, lambda: _read_screens(session, step, lambda: read(session, videos))
+        videos = run.state.videos() if run.verifies_audio else []
+        counts = run.complete_step(
+            step, lambda: _read_screens(run, step, lambda: read(run, videos))
         )
-        return _report(session, counts)
+        return _report(run, counts)
 
 
-def _read_screens(session: ScanRun, noun: str, read: Callable[[], int]) -> dict[str, int]:
+def _read_screens(run: ScanRun, noun: str, read: Callable[[], int]) -> dict[str, int]:
     """Read lists, write what they showed, and return how many videos and rows are new."""
-    before = len(session.state.sightings)
+    before = len(run.state.sightings)
     new_count = read()
-    rows = marts.screen_rows(session.state.sightings[before:])
-    session.append(noun, rows)
+    rows = marts.screen_rows(run.state.sightings[before:])
+    run.append(noun, rows)
     return {"new_videos": new_count, ROWS: len(rows)}
 
 
-def _report(session: ScanRun, counts: Mapping[str, int]) -> decorators.Result:
+def _report(run: ScanRun, counts: Mapping[str, int]) -> decorators.Result:
     """Report the counts of a step that reads the platform, with the coverage so far."""
-    return MaterializeResult(metadata=step_metadata(session, counts) | coverage_metadata(session))
+    return MaterializeResult(metadata=step_metadata(run, counts) | coverage_metadata(run))
 
 
 @decorators.scan_asset(SEARCH_PAGES, deps=[TRACK], kinds=decorators.READS_PLATFORM)
 def search_pages(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Guest search results for the song's name: candidates, never confirmations."""
-    with scan.stage("search_pages") as session:
-        counts = session.complete_step(
-            "search_pages", lambda: {"new_videos": collect.read_search(session)}
-        )
-        return MaterializeResult(metadata=counts | coverage_metadata(session))
+    with scan.stage("search_pages") as run:
+        counts = run.complete_step("search_pages", lambda: {"new_videos": collect.read_search(run)})
+        return MaterializeResult(metadata=counts | coverage_metadata(run))
 
 
 @decorators.scan_asset(
@@ -138,39 +136,39 @@ def candidate_pool(scan: ResourceParam[CurrentScan]) -> decorators.Result:
 
     Rounds of `marts/confirmed_videos` widen the pool; `marts/candidates` has what became of each.
     """
-    with scan.stage("candidates") as session:
+    with scan.stage("candidates") as run:
 
         def choose() -> dict[str, int]:
-            collect.add_known_matches(session)
-            candidates = collect.fill_pool(session)
-            rows = marts.pool_rows(session)
-            session.append("candidate_pool", rows)
+            collect.add_known_matches(run)
+            candidates = collect.fill_pool(run)
+            rows = marts.pool_rows(run)
+            run.append("candidate_pool", rows)
             return {
                 "new_candidates": len(candidates),
-                "videos_seen": len(session.state.seen_ids),
+                "videos_seen": len(run.state.seen_ids),
                 ROWS: len(rows),
             }
 
-        counts = session.complete_step("candidate_pool", choose)
-        return MaterializeResult(metadata=step_metadata(session, counts))
+        counts = run.complete_step("candidate_pool", choose)
+        return MaterializeResult(metadata=step_metadata(run, counts))
 
 
 @decorators.scan_asset(VIDEO_DETAILS, deps=[CANDIDATE_POOL], kinds=decorators.READS_PLATFORM)
 def video_details(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Detail pages of the candidates: music id, author and the four exact counts."""
-    with scan.stage("video_details") as session:
+    with scan.stage("video_details") as run:
 
         def read() -> dict[str, int]:
-            videos = collect.read_details(session)
-            rows = marts.detail_rows(session)
-            session.append("video_details", rows)
+            videos = collect.read_details(run)
+            rows = marts.detail_rows(run)
+            run.append("video_details", rows)
             return {
                 "details_read": len(videos),
-                "unavailable": len(session.state.unavailable),
+                "unavailable": len(run.state.unavailable),
                 ROWS: len(rows),
             }
 
-        return _report(session, session.complete_step("video_details", read))
+        return _report(run, run.complete_step("video_details", read))
 
 
 def _mart(
@@ -225,14 +223,14 @@ def _results(
 )
 def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
-    with scan.stage("confirmed_videos") as session:
+    with scan.stage("confirmed_videos") as run:
 
         def confirm() -> dict[str, int]:
-            confirm_videos(session)
-            return marts.append_marts(session, marts.confirmation_rows(session))
+            confirm_videos(run)
+            return marts.append_marts(run, marts.confirmation_rows(run))
 
-        counts = session.complete_step("confirmed_videos", confirm)
-        outcomes = Counter(outcome for outcome, _ in session.state.outcomes.values())
+        counts = run.complete_step("confirmed_videos", confirm)
+        outcomes = Counter(outcome for outcome, _ in run.state.outcomes.values())
         yield from _results(counts, {"candidates": outcomes})
 
 
@@ -241,15 +239,15 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Re
 )
 def account_profiles(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
-    with scan.stage("account_profiles") as session:
+    with scan.stage("account_profiles") as run:
 
         def read() -> dict[str, int]:
-            profile_count = read_profiles(session)
-            rows = marts.profile_rows(session)
-            session.append("account_profiles", rows)
+            profile_count = read_profiles(run)
+            rows = marts.profile_rows(run)
+            run.append("account_profiles", rows)
             return {"profiles_known": profile_count, ROWS: len(rows)}
 
-        return _report(session, session.complete_step("account_profiles", read))
+        return _report(run, run.complete_step("account_profiles", read))
 
 
 @decorators.scan_assets(
@@ -274,11 +272,11 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> decorators.Result:
 )
 def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Report what each source gave and why it ended, and estimate what the scan did not see."""
-    with scan.stage("rankings") as session:
-        counts = session.complete_step(
-            "coverage", lambda: marts.append_marts(session, conclude.coverage_marts(session))
+    with scan.stage("rankings") as run:
+        counts = run.complete_step(
+            "coverage", lambda: marts.append_marts(run, conclude.coverage_marts(run))
         )
-        yield from _results(counts, {"coverage": coverage_metadata(session)})
+        yield from _results(counts, {"coverage": coverage_metadata(run)})
 
 
 @decorators.scan_assets(
@@ -301,9 +299,9 @@ def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
 )
 def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Rank the confirmed videos and sum them up by account."""
-    with scan.stage("rankings") as session:
-        counts = session.complete_step(
-            "rankings", lambda: marts.append_marts(session, conclude.ranking_marts(session))
+    with scan.stage("rankings") as run:
+        counts = run.complete_step(
+            "rankings", lambda: marts.append_marts(run, conclude.ranking_marts(run))
         )
         yield from _results(counts)
 
@@ -326,36 +324,36 @@ def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
 )
 def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Write the result of the scan, after all of its other rows."""
-    with scan.stage("job_results") as session:
-        document = session.result or conclude.result_document(session)
+    with scan.stage("job_results") as run:
+        document = run.result or conclude.result_document(run)
         related = marts.related_rows(document["search_related"])
-        session.append("search_related", related)
+        run.append("search_related", related)
         packed = pack_document(document)
-        _append_result(session, packed)
+        _append_result(run, packed)
         yield from _results({"search_related": len(related)})
         counts = {"dagster/row_count": 1, "size_bytes": len(packed)}
         yield MaterializeResult(
-            asset_key=JOB_RESULTS, metadata={**counts, **session.stopwatch.seconds()}
+            asset_key=JOB_RESULTS, metadata={**counts, **run.stopwatch.seconds()}
         )
 
 
 @decorators.scan_asset(DISCOVERED, deps=[TRACK, AUDIO_COMPARISONS, VIDEOS], group="discovery")
 def discovered_videos(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Related videos of a track: its authors' first screens and the text candidates on them."""
-    with scan.stage("track") as session:
-        document = discover.discover(session)
-        rows = discover.discovered_rows(session, document)
-        session.append("discovered_videos", rows)
-        marts.append_marts(session, marts.confirmation_rows(session))
-        _append_result(session, pack_document(document))
+    with scan.stage("track") as run:
+        document = discover.discover(run)
+        rows = discover.discovered_rows(run, document)
+        run.append("discovered_videos", rows)
+        marts.append_marts(run, marts.confirmation_rows(run))
+        _append_result(run, pack_document(document))
         counts = {"dagster/row_count": len(rows), **document["layer_counts"]}
-        assert session.state.track is not None, "a discovery without a track fails earlier"
-        about = track_metadata(session, session.state.track)
-        return MaterializeResult(metadata={**counts, **about, **coverage_metadata(session)})
+        assert run.state.track is not None, "a discovery without a track fails earlier"
+        about = track_metadata(run, run.state.track)
+        return MaterializeResult(metadata={**counts, **about, **coverage_metadata(run)})
 
 
-def _append_result(session: ScanRun, packed: bytes) -> None:
+def _append_result(run: ScanRun, packed: bytes) -> None:
     """Append the result of a job, after everything else: its readers find all other rows."""
-    session.finish_appends()
-    session.append("job_results", [marts.result_row(session, packed)])
-    session.finish_appends()
+    run.finish_appends()
+    run.append("job_results", [marts.result_row(run, packed)])
+    run.finish_appends()
