@@ -1,7 +1,8 @@
-"""Records every call of a source: it is shared, journalled, cancelled with its job, and stored.
+"""Run and record the calls of a source.
 
-`CaptureSession` runs the calls of one job or request, `CaptureRecorder` writes what they observed.
-What is read is in `session.py` and `chart.py`.
+`CaptureSession` makes a call once for all processes (lease), replays it from the journal of an
+earlier run, and stops it when its job is cancelled. `CaptureRecorder` writes the captures to the
+lake in batches. The public calls, one method per surface, are in `session.py` and `chart.py`.
 """
 
 import asyncio
@@ -51,11 +52,10 @@ from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
-# The journal of a scan: what its earlier runs have read is answered from here, in the same order.
+# The journal: a restarted run of a scan replays the calls of its earlier runs.
 #
-# Every call is written before the scan sees its result, so a run that follows a killed one repeats
-# only the request that was under way. Stages read the same things in the same order again, and
-# each recorded call is given once.
+# Each call is written before its result is returned, so after a kill only the interrupted call is
+# made again. Calls with one key are replayed in the order in which they were made, each once.
 
 
 class ScanJournal:
@@ -71,7 +71,7 @@ class ScanJournal:
         self._position = scan_journal.next_position(store, job_id, run_number)
         self._recorded: defaultdict[str, deque[JournalRow]] = defaultdict(deque)
         for row in scan_journal.read(store, job_id, since=checkpoint):
-            self._recorded[row.key].append(_unpacked(row))
+            self._recorded[row.key].append(_decompressed(row))
 
     def captures(self) -> list[str]:
         """Return the captures of all runs of this job, written to the lake or not."""
@@ -86,7 +86,7 @@ class ScanJournal:
         rows = scan_journal.read(
             self._store, self._job_id, since=_AFTER_EVERYTHING, captures=tuple(ids)
         )
-        return [_unpacked(row) for row in rows]
+        return [_decompressed(row) for row in rows]
 
     def has(self, key: str) -> bool:
         """Whether an earlier run has read this, and it was not given yet."""
@@ -158,7 +158,7 @@ def missing_captures(named: Sequence[str], stored: Collection[str]) -> list[str]
     return [capture_id for capture_id in dict.fromkeys(named) if capture_id not in stored]
 
 
-def _unpacked(row: JournalRow) -> JournalRow:
+def _decompressed(row: JournalRow) -> JournalRow:
     body = None if row.body is None else unpack_bytes(row.body)
     return replace(row, document=unpack_bytes(row.document), body=body)
 
@@ -214,9 +214,9 @@ def capture_span(surface: str) -> Iterator[None]:
 
 CANCEL_FLAG_POLL_S = 0.25
 FLUSH_AFTER_S = 2.0
-_REPEATABLE = (errors.InputError, errors.UpstreamError, errors.ProviderUnsupportedError)
-"""Refusals of the source, which the next run of a job meets again without asking. A store that
-cannot be written is no answer of the source."""
+_REPLAYED_ERRORS = (errors.InputError, errors.UpstreamError, errors.ProviderUnsupportedError)
+"""Errors of the source itself. They are journalled, so the next run raises them again without a
+request. Errors of our own stores are not."""
 
 type Call[T] = Coroutine[object, object, T]
 
@@ -273,8 +273,8 @@ class CaptureSession:
 
     async def __aenter__(self) -> Self:
         if self._journal is not None and (named := self._journal.captures()):
-            # Captures of earlier runs that were killed before the lake had them get new ids: rows
-            # of the old ones may be there in part, which no reader sees.
+            # An earlier run may have been killed while the lake was written. Its unfinished
+            # captures get new ids and are written again; partial rows of the old ids stay unseen.
             self._engine.refresh()
             stored = await asyncio.to_thread(read_committed_ids, self._engine, named)
             renamed = {name: uuid4().hex for name in missing_captures(named, stored)}
@@ -297,7 +297,9 @@ class CaptureSession:
     async def _capture[T: CapturedValue](
         self, request: CaptureRequest, ask: Callable[[], Call[Reading[T]]]
     ) -> Capture[T]:
-        """Read from the source, or from another process that is reading the same."""
+        """Return a refusal for an erased account, the journalled result, the result of another
+        process, or a new read, in this order.
+        """
         erased: Any = sharing.refuse_erased(request, await self._marks.marks())
         if erased is not None:
             return Capture(
@@ -308,7 +310,7 @@ class CaptureSession:
                 capture_id=None,
             )
         journalled = self._take(request.key)
-        if journalled is not None:  # an earlier run read it, which was another process
+        if journalled is not None:  # read by an earlier run, which was another process
             return replace(journalled, is_shared=True)
         while True:
             lease = await self._watcher.run(self._sharing.take(request))
@@ -334,10 +336,10 @@ class CaptureSession:
         *,
         before: Capture[T] | None = None,
     ) -> Capture[T]:
-        """Read the source without sharing, for values that are never stored: expiring URLs.
+        """Read the source without a lease or a stored copy, for values such as expiring URLs.
 
-        `before` is what this job has of it from the store. The store has the new value from now on,
-        so a later run takes the old one from the journal.
+        `before` is the stored value that this job has already used. It is journalled, so that a
+        restarted run sees it again although the store now has the newer one.
         """
         key = f"anew\x1f{request.key}"
         journalled = self._take(key)
@@ -369,10 +371,10 @@ class CaptureSession:
         return target
 
     async def _capture_sound(self, aweme_id: str, ask: Callable[[], Call[SoundFile]]) -> SoundFile:
-        """Download a sound. It is not archived as a payload: the file is the caller's."""
+        """Download a sound. The file belongs to the caller and is not stored as a payload."""
         key = sound_key(aweme_id)
         if self._journal is not None and self._journal.has(key):
-            # A recorded download serves if its file is still there, or what was measured of it.
+            # A recorded download is replayed if its file still exists or was measured.
             is_measured = self._journal.has(measured_key(aweme_id))
             journalled = self._take(
                 key,
@@ -407,10 +409,10 @@ class CaptureSession:
     def _take(
         self, key: str, *, is_usable: Callable[[Capture[Any]], bool] = lambda _: True
     ) -> Capture[Any] | None:
-        """Return what an earlier run has read, with its cost.
+        """Remove and return what an earlier run has read, with its cost; None if it is not usable.
 
         Raises:
-            SametrackError: The refusal that it met.
+            SametrackError: The error that the earlier run recorded.
         """
         row = None if self._journal is None else self._journal.take(key)
         capture = None if row is None else _unpack(row)
@@ -454,8 +456,7 @@ class CaptureSession:
         if has_erased and isinstance(value, UnavailableVideo):
             return replace(capture, capture_id=None)
         self.stand_ins += capture.is_fallback
-        # To the journal first: a run that is killed before the lake has it can restore it from
-        # there.
+        # The journal before the lake: a run killed in between restores the capture from it.
         await self._write_journal(key, capture)
         self._recorder.note(capture, lease)
         await self._recorder.flush_if_due()
@@ -486,7 +487,7 @@ class CaptureSession:
             capture: Capture[Any] = refused_capture(
                 error, request, call_trace, observed_at=asked_at
             )
-            if key is not None and isinstance(error, _REPEATABLE):
+            if key is not None and isinstance(error, _REPLAYED_ERRORS):
                 await self._write_journal(key, capture)
             self._recorder.note(capture, lease)
             await self._recorder.flush_if_due()
@@ -502,12 +503,12 @@ def sound_key(aweme_id: str) -> str:
 
 
 def measured_key(aweme_id: str) -> str:
-    """Return the key of what was measured of a downloaded sound."""
+    """Return the journal key of a sound's measured features."""
     return f"measured\x1f{aweme_id}"
 
 
 def _unpack(row: JournalRow) -> Capture[Any] | None:
-    """Return a capture of the journal; None if another release wrote it: it is read again."""
+    """Return a capture of the journal; None if another release wrote it, so it is read again."""
     try:
         return unpack_capture(row.document, body=row.body, capture_id=row.capture_id)
     except ValueError:
@@ -517,8 +518,8 @@ def _unpack(row: JournalRow) -> Capture[Any] | None:
 class CaptureRecorder:
     """Collects captures and appends them to the lake in batches.
 
-    Readers count an observation only once its capture's row exists, so an interrupted batch leaves
-    nothing partly visible.
+    Readers count an observation only once its capture's row exists, so a partly written batch is
+    invisible.
     """
 
     def __init__(self, data_provider: str, options: SessionOptions, *, clock: Clock) -> None:
@@ -588,7 +589,7 @@ class CaptureRecorder:
         for name, rows in tables.items():
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
-        # Last: who sees the new generation reads again, and must find the rows.
+        # Last: a reader that sees the new generation reads again and must find the rows.
         shared_captures.raise_generations(
             self._control,
             {entity_key(capture.surface, capture.request.entity_id) for capture in captures},
