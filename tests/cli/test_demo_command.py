@@ -23,6 +23,8 @@ from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError
 
+pytestmark = pytest.mark.full
+
 type Run = Callable[..., Result]
 SHORT, LONG = "a song that few used", f"a song that many used {MUSIC_ID}"
 

@@ -11,6 +11,8 @@ import pytest
 
 from api.cli.main import main
 
+pytestmark = pytest.mark.full
+
 type Run = Callable[..., tuple[int, str]]
 
 BAD_FILES = {

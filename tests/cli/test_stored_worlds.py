@@ -15,6 +15,8 @@ from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ProfileNotChosenError, SametrackError
 
+pytestmark = pytest.mark.full
+
 READING = (
     ("jobs",),
     ("jobs", "show", "0a"),

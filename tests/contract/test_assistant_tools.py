@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from mcp import Client as ToolClient
 from mcp import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
@@ -25,6 +26,8 @@ from pipelines.scan.rules.results import view_result
 from sandbox.mock.provider import open_world
 from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID, result
+
+pytestmark = pytest.mark.full
 
 HERE = "http://127.0.0.1"
 READING = {

@@ -20,6 +20,8 @@ from pipelines.charts.service import update_song_links
 from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.scripted_reads import ReadService, open_reads
 
+pytestmark = pytest.mark.full
+
 SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"
 JUDGE = "/api/v1/sametrack/chart/judge"
 BODY = {"song_key": OTHER_KEY, "music_id": TRACK, "said": "same"}

@@ -12,6 +12,8 @@ from api.cli.commands.system.doctor import dagster_port
 from api.cli.processes.child_processes import DAGSTER_PORT, find_port
 from pipelines.doctor.checks import check_code_server, check_port
 
+pytestmark = pytest.mark.full
+
 type Answering = Callable[[int, bytes], int]
 
 

@@ -10,8 +10,12 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
+
 from tests.house.test_house_rules import parsed
 from warehouse.extras import EXTRAS
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "pipelines", "sandbox", "warehouse")

@@ -28,6 +28,8 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.values import Row
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 ERASURES = "raw.erasures"
 VIDEOS = "raw.videos"
 ERASURE: Row = {"erasure_id": "1", "salt": "2", "marks": [], "erased_at": datetime.now(UTC)}

@@ -22,6 +22,8 @@ from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
 
+pytestmark = pytest.mark.full
+
 NOON = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 
 

@@ -34,6 +34,8 @@ from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.open_instance import open_instance
 from warehouse.home import open_home
 
+pytestmark = pytest.mark.full
+
 RANGE = "dagster/asset_partition_range_"
 
 

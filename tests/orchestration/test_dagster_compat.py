@@ -21,6 +21,8 @@ from pipelines.orchestration.dagster_compat import (
 from pipelines.orchestration.runs.open_instance import open_instance
 from warehouse.home import open_home
 
+pytestmark = pytest.mark.full
+
 RUN_ID = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
 CODE = """
 from dagster import (

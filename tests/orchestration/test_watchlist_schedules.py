@@ -30,6 +30,8 @@ from tests.watchlists.simulated_songs import PLAN, Clock, FakeScanService, Songs
 from warehouse.control import open_control, watchlists
 from warehouse.records.errors import ProfileNotChosenError
 
+pytestmark = pytest.mark.full
+
 SIX_HOURS = timedelta(hours=6)
 
 

@@ -28,6 +28,8 @@ from warehouse.records.values import MAX_COUNT
 from warehouse.records.videos import Account, Author, Statistics, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 RANKED = ("rank", "aweme_id", "link_type", "hot_score", "statistics_complete", "create_time")
 SOME = settings(max_examples=60, deadline=None)  # each is two to four queries

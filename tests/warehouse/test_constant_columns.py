@@ -24,6 +24,8 @@ from warehouse.lake.store import open_lake
 from warehouse.records.videos import Hashtag, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 NOW = datetime(2026, 11, 27, tzinfo=UTC)
 TAG = (Hashtag(ch_id="1", name="a"),)
 KEYS = {"table", "column", "surface", "reason", "value", "surfaces"}

@@ -27,6 +27,8 @@ from warehouse.home import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.results import read_result_document
 
+pytestmark = pytest.mark.full
+
 DATA = Path(__file__).parents[1] / "data/first_release"
 TRACK = "7410369778457395648"
 FIRST_VERSION = 4

@@ -24,6 +24,8 @@ from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.watchlists import WatchlistRun
 
+pytestmark = pytest.mark.full
+
 OTHER = "another process"
 
 

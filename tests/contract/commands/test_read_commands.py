@@ -18,6 +18,8 @@ from api.openapi.reference import INTERFACE
 from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:

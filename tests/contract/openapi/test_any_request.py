@@ -17,6 +17,8 @@ from benchmarks.fuzz.requests import judge, known_ids, settings_for, strategy_of
 from benchmarks.fuzz.requests import service as demo_service
 from tests.fake_clock import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 BOUNDED = settings(
     deadline=None,
     derandomize=True,

@@ -21,6 +21,8 @@ from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from tests.house.page_examples import read_curl
 
+pytestmark = pytest.mark.full
+
 NOT_THERE = {
     # ids of results that a fresh home cannot have
     "music_collection_job", "cancel_music_collection_job", "sametrack_job_events",

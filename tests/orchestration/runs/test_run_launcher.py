@@ -9,6 +9,8 @@ from dagster import DagsterRun, DefaultRunLauncher
 from pipelines.orchestration.runs.local import JobRunLauncher
 from pipelines.orchestration.runs.reconciliation import ORIGIN_TAG
 
+pytestmark = pytest.mark.full
+
 BROKER = "redis://127.0.0.1:1/0"
 
 

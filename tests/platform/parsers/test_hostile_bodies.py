@@ -19,6 +19,8 @@ from pipelines.scan.rules.search import song_names
 from tests.platform.shape_answers import parse_as, read_index
 from warehouse.records.errors import SametrackError, StructureChangedError
 
+pytestmark = pytest.mark.full
+
 SHAPES = {shape.parser: shape for shape in read_index()}
 KINDS = ("work_page", "user_info", "search_stream", "chart_songs", "chart_html")
 """One parser of each way to read a body; `make fuzz-hostile` has every parser with every body."""

@@ -15,6 +15,8 @@ from tests.platform.shape_answers import PARSERS, Shape, parse_as
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPage
 
+pytestmark = pytest.mark.full
+
 SEED = 2
 CASES_EACH = 100
 REQUIRED: dict[str, tuple[set[str], ...]] = {

@@ -20,6 +20,8 @@ from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError, SametrackError, WrongWorldError
 
+pytestmark = pytest.mark.full
+
 STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
 COVERAGE: dict[str, object] = {
     "job_id": "later", "surface": "music_list", "requests": 2, "pages": 2, "items": 20,

@@ -21,6 +21,8 @@ from warehouse.records.values import Row
 from warehouse.records.videos import Hashtag, MediaType, Statistics, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 VIDEOS = BY_NAME["raw.videos"]
 BEFORE = replace(VIDEOS, version=2)
 NOW = datetime(2026, 11, 27, tzinfo=UTC)

@@ -30,6 +30,8 @@ from warehouse.records.errors import CapacityExhaustedError
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 IDS = ["1", "2", "3", "4"]
 OTHERS = [f"other{number}" for number in range(MAX_INLINE_VALUES)]

@@ -20,6 +20,8 @@ from warehouse.records.values import Row
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 GONE, STAYS = "MS4wLjABAAAAgone-0001", "MS4wLjABAAAAstays-0002"
 ORIGIN: Row = {"capture_id": None, "job_id": None, "data_provider": "mock"}
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

@@ -18,6 +18,8 @@ from warehouse.maintenance.erasure import ERASURE_ROUNDS, AccountNames, ErasureS
 from warehouse.queries.videos import read_marks
 from warehouse.records.videos import Author, Video
 
+pytestmark = pytest.mark.full
+
 GONE, STAYS = "MS4wLjABAAAAgone-0001", "MS4wLjABAAAAstays-0002"
 type OpenStores = Callable[[Callable[[AccountNames], int]], ErasureStores]
 

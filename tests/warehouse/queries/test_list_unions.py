@@ -24,6 +24,8 @@ from warehouse.queries.lists import (
 from warehouse.queries.videos import MAX_INLINE_VALUES
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 LIST, SCREEN = ("music_list", "music_page"), "music_list"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 BEGIN = PagePosition(None, 0)
