@@ -1,4 +1,8 @@
-"""Converts HTTP responses to an `ApiResponse` or an error; decides about retries, pages, events."""
+"""Converts HTTP responses to an `ApiResponse` or an error.
+
+Also: delays before a retry, the cursor of the next page, and a parser of job events. Nothing here
+reads or writes; both clients share it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 import httpx2
@@ -24,14 +29,12 @@ from .request import ApiRequest
 if TYPE_CHECKING:
     from .answers import JobData
 
-FIRST_FAILURE = 400
-TOO_MANY = 429
 FINAL = frozenset({"completed", "failed", "cancelled"})
 POLL_S = 1.0
 OUTAGE_POLLS = 45
-"""How many polls of a watched job may fail in a row: each takes up to 1.6 s with its retries."""
+"""Polls of a watched job that may fail in a row. Each takes up to 1.6 s with its retries."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
-"""What ends a line of an event stream. Text may hold other line separators."""
+"""Line ends of an event stream. `str.splitlines` knows others, which texts of jobs may contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class ApiResponse[Data]:
 def to_api_response[Data](
     _request: ApiRequest[Data], response: httpx2.Response
 ) -> ApiResponse[Data]:
-    """Convert a successful HTTP response.
+    """Convert a successful HTTP response; the request only says the type of its data.
 
     Raises:
         ServiceError: It is an error response.
@@ -77,7 +80,7 @@ def to_api_response[Data](
     if not isinstance(document, dict) or not document.keys() >= {"code", "request_id", "data"}:
         raise _not_sametrack(response)
     envelope = cast("ResponseEnvelope", document)
-    if response.status_code >= FIRST_FAILURE:
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
         raise to_error(response.status_code, envelope)
     return ApiResponse(
         data=cast(Data, envelope["data"]),
@@ -87,13 +90,13 @@ def to_api_response[Data](
         message=envelope["message"],
         message_zh=envelope["message_zh"],
         time_stamp=envelope["time_stamp"],
-        retry_after=retry_after(response),
+        retry_after=parse_retry_after(response),
         envelope=envelope,
     )
 
 
-def retry_after(response: httpx2.Response) -> float | None:
-    """Return the seconds of the Retry-After header."""
+def parse_retry_after(response: httpx2.Response) -> float | None:
+    """Return the seconds of the Retry-After header; None without one, or if it is a date."""
     value = response.headers.get("Retry-After", "")
     return float(value) if value.isdigit() else None
 
@@ -108,24 +111,26 @@ def retry_delay(
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
-    No retry begins when the `left_s` of the request are over. A request with side effects is
-    retried only if it was certainly not executed: the connection failed, or the service rejected it
-    with 429.
+    A retry starts only within the `left_s` that the request still has. A request with side effects
+    is retried only if it was certainly not executed, because the connection failed or the service
+    rejected it with 429.
     """
     if attempt >= limits.retries:
         return None
     if isinstance(error, httpx2.TransportError):
-        was_not_executed = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+        may_have_run = not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
         pause: float | None = 0.2 * 2.0**attempt
     elif isinstance(error, ServiceError):
-        was_not_executed = error.status == TOO_MANY
+        may_have_run = error.status != HTTPStatus.TOO_MANY_REQUESTS
         pause = error.retry_after
     else:
         return None
-    if pause is None or not (request.is_safe or was_not_executed):
+    if pause is None or (may_have_run and not request.is_safe):
         return None
     # A pause that outlasts the time limit would only delay the same error.
-    return pause if pause <= limits.longest_pause_s and pause < left_s else None
+    if pause > limits.longest_pause_s or pause >= left_s:
+        return None
+    return pause
 
 
 def to_connection_error(
@@ -151,31 +156,33 @@ def completed_job(job: JobData) -> JobData | None:
         raise JobFailedError(job)
     if job["status"] == "cancelled":
         raise JobCancelledError(job)
-    return job if job["status"] in FINAL else None
+    return job if job["status"] == "completed" else None
 
 
-def next_cursor(page: Mapping[str, object], *, now: int) -> int | None:
+def next_cursor(page: Mapping[str, object], *, current: int) -> int | None:
     """Return the cursor of the next page of a list; None after the last one.
 
     An unchanged cursor also ends the list: it would return the same page forever.
     """
-    cursor = page.get("max_cursor", page.get("cursor"))
-    return cursor if page["has_more"] and isinstance(cursor, int) and cursor != now else None
+    cursor = page.get("max_cursor", page.get("cursor"))  # lists of posts call it `max_cursor`
+    return cursor if page["has_more"] and isinstance(cursor, int) and cursor != current else None
 
 
 @dataclass(slots=True)
 class EventText:
-    """Parses the text of server-sent events into job documents, however it is cut into parts.
+    """Parses the text of server-sent events into job documents. The text may be split anywhere.
 
     Ignores comments and every field but `data`.
     """
 
-    _line: list[str] = field(default_factory=list)
+    _line_parts: list[str] = field(default_factory=list)
     _is_after_cr: bool = False
-    _data: list[str] = field(default_factory=list)
+    _data_lines: list[str] = field(default_factory=list)
 
-    def take(self, text: str) -> Iterator[JobData | None]:
-        """Yield, for each line that this part completes, the document that it completes, if any.
+    def feed(self, text: str) -> Iterator[JobData | None]:
+        """Yield once for each completed line: the job document that it ends, or None.
+
+        None is a sign of life: a comment, or a line inside an event.
 
         Raises:
             ValueError: An event is not a job document.
@@ -185,16 +192,16 @@ class EventText:
             text = text.removeprefix("\n")
         self._is_after_cr = text.endswith("\r")
         first, *others = _LINE_END.split(text)
-        self._line.append(first)
-        for following in others:
-            line, self._line = "".join(self._line), [following]
+        self._line_parts.append(first)
+        for rest in others:
+            line, self._line_parts = "".join(self._line_parts), [rest]
             if line.startswith("data:"):
-                self._data.append(line.removeprefix("data:").removeprefix(" "))
+                self._data_lines.append(line.removeprefix("data:").removeprefix(" "))
             # An empty line ends an event; comments keep the connection open and have no data.
-            if line or not self._data:
+            if line or not self._data_lines:
                 yield None
                 continue
-            event, self._data = "\n".join(self._data), []
+            event, self._data_lines = "\n".join(self._data_lines), []
             document: object = json.loads(event)
             if not isinstance(document, dict) or "status" not in document:
                 raise ValueError("the event is not a job document")

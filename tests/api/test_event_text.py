@@ -25,17 +25,17 @@ def test_each_event_is_one_document_wherever_the_text_is_cut(line_end: str, cuts
     text, events = stream(line_end), EventText()
     found: list[object] = []
     for begin, end in pairwise((0, *sorted(cuts), len(text))):
-        found += events.take(text[begin:end])
+        found += events.feed(text[begin:end])
     assert [one for one in found if one is not None] == DOCUMENTS
     assert len(found) == 10, "one for each line, so that whoever waits can look at the clock"
 
 
 def test_the_lines_of_one_event_are_joined() -> None:
-    found: list[object] = list(EventText().take('data: {"status":\ndata:"queued"}\n\n'))
+    found: list[object] = list(EventText().feed('data: {"status":\ndata:"queued"}\n\n'))
     assert found == [None, None, {"status": "queued"}]
 
 
 @pytest.mark.parametrize("data", ['{"status": "run', "", "[]", "null", '{"job_id": "j"}'])
 def test_an_event_that_is_no_job_document_is_refused(data: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  # of the parser, or of our own
-        list(EventText().take(f"data: {data}\n\n"))
+        list(EventText().feed(f"data: {data}\n\n"))

@@ -213,11 +213,11 @@ class AsyncClient(Operations):
         cursor: int | None = 0
         while cursor is not None:
             # The cursor names the page; the list may have grown since the first one.
-            now = cursor
-            data = (await self.send(request_at(now))).data
+            current = cursor
+            data = (await self.send(request_at(current))).data
             for video in data["aweme_list"]:
                 yield video
-            cursor = next_cursor(data, now=now)
+            cursor = next_cursor(data, current=current)
 
     async def _listen(self, job_id: str, *, until: float) -> AsyncGenerator[JobData | None, None]:
         """Yield the documents of an event stream, and None for its other lines.
@@ -231,7 +231,7 @@ class AsyncClient(Operations):
             async with self._http.stream("GET", path, timeout=wait_s) as response:
                 if response.is_success:
                     async for text in response.aiter_text():
-                        for job in events.take(text):
+                        for job in events.feed(text):
                             yield job
                         # The next line may come too late to notice that the time is over.
                         if until - time.monotonic() < EVENTS_PAUSE_S:
