@@ -11,7 +11,7 @@ from typing import get_args
 import unasync
 
 from api.generate.argument_types import render_arguments
-from api.params.scan import ANNOTATION_VERDICTS
+from api.params.notes import ANNOTATION_VERDICTS
 from pipelines.parameters.scan import SORT_ORDERS
 from pipelines.reads.series import SeriesKind
 from warehouse.control.notes import NOTE_KINDS

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from api.client.operations import OPERATIONS
 from api.openapi.chinese_texts import HINTS_ZH, TAGS_ZH
-from api.params.scan import MAX_SAFE_INTEGER
+from api.params.fields import MAX_SAFE_INTEGER
 from api.responses.errors import ERROR_SPECS, OK
 from api.responses.languages import split_languages
 from warehouse.records.values import Document, ReadOnlyDocument

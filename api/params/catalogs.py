@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from api.params.scan import InputText, PrintableText, QueryModel, StrictModel, parameter_field
+from api.params.fields import InputText, PrintableText, QueryModel, StrictModel, parameter_field
 from pipelines.catalog.rules import ImportLine, TrackState
 from pipelines.catalog.sources.tables import link_lines
 from warehouse.records.values import Document
@@ -41,7 +41,7 @@ class CatalogImportBody(StrictModel):
     requests_per_day: StrictInt | None = Field(
         None, ge=0, le=1_000_000_000, description=f"requests {_PER_DAY}"
     )
-    candidate_limit: StrictInt | None = parameter_field("candidate_limit", is_given=False)
+    candidate_limit: StrictInt | None = parameter_field("candidate_limit", has_default=False)
     dry_run: StrictBool = Field(default=False, description=_DRY_RUN)
 
     @model_validator(mode="after")

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
-from api.params import scan
+from api.params import fields
+from api.params.notes import MAX_NAME_LENGTH, MAX_NOTE_LENGTH
 from pipelines.charts.rules.history import CHART_PARAMETERS, Span, read_span
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.values import PLATFORM_ID
@@ -17,19 +18,19 @@ def _date_description(name: str) -> str:
     return f"{parameter.meaning}. {parameter.meaning_zh}"
 
 
-class ChartQuery(scan.QueryModel):
+class ChartQuery(fields.QueryModel):
     """Query of the chart history. `to_span` checks whether its dates form a range."""
 
     start_date: Annotated[
-        scan.EncodableText,
+        fields.EncodableText,
         Field(description=_date_description("start_date"), json_schema_extra={**_DATE}),
     ]
     end_date: Annotated[
-        scan.EncodableText,
+        fields.EncodableText,
         Field(description=_date_description("end_date"), json_schema_extra={**_DATE}),
     ]
-    interval_days: StrictInt = scan.parameter_field("interval_days", CHART_PARAMETERS)
-    limit: StrictInt = scan.parameter_field("limit", CHART_PARAMETERS)
+    interval_days: StrictInt = fields.parameter_field("interval_days", CHART_PARAMETERS)
+    limit: StrictInt = fields.parameter_field("limit", CHART_PARAMETERS)
 
     def to_span(self) -> Span:
         """Return the requested range of days.
@@ -42,7 +43,7 @@ class ChartQuery(scan.QueryModel):
 
 _SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识，见历史榜单返回的 song_key"
 SongKeyText = Annotated[
-    scan.PrintableText,
+    fields.PrintableText,
     Field(
         min_length=1,
         max_length=100,
@@ -52,13 +53,13 @@ SongKeyText = Annotated[
 ]
 
 
-class ChartLinksQuery(scan.QueryModel):
+class ChartLinksQuery(fields.QueryModel):
     """Query of manual links between songs and music ids."""
 
     song_key: SongKeyText | None = Field(None, description=_SONG_KEY)
 
 
-class ChartLinkBody(scan.StrictModel):
+class ChartLinkBody(fields.StrictModel):
     """Body of a manual link between a song and a music id."""
 
     song_key: SongKeyText
@@ -76,9 +77,9 @@ class ChartLinkBody(scan.StrictModel):
             "automatic rules apply again. 同一首、不是同一首或撤回"
         )
     )
-    said_by: Annotated[scan.PrintableText, Field(max_length=scan.MAX_NAME_LENGTH)] | None = Field(
+    said_by: Annotated[fields.PrintableText, Field(max_length=MAX_NAME_LENGTH)] | None = Field(
         None, description="who made the decision. 标注人"
     )
-    note: Annotated[scan.PrintableText, Field(max_length=scan.MAX_NOTE_LENGTH)] | None = Field(
+    note: Annotated[fields.PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
         None, description="free text. 备注"
     )

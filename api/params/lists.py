@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from api.params.scan import InputText, QueryModel, parameter_field
+from api.params.fields import InputText, QueryModel, parameter_field
 from pipelines.parameters import lists
 from warehouse.records.values import PLATFORM_ID
 

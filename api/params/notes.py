@@ -1,12 +1,17 @@
-"""Parameters of notes and tags."""
+"""Parameters of notes and tags, and of annotations of compared pairs."""
 
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StrictInt, field_validator
 
-from api.params.scan import MAX_NOTE_LENGTH, PrintableText, QueryModel, StrictModel
+from api.params.fields import PrintableText, QueryModel, StrictModel
 from warehouse.control.notes import NoteKind
 
+AnnotationVerdict = Literal["same", "not_the_same"]
+ANNOTATION_VERDICTS: tuple[AnnotationVerdict, ...] = get_args(AnnotationVerdict)
+
+MAX_NOTE_LENGTH = 500
+MAX_NAME_LENGTH = 100
 MAX_TAGS = 20
 MAX_TAG_LENGTH = 40
 MAX_NOTES = 5000
@@ -37,4 +42,15 @@ class NotesQuery(QueryModel):
     kind: NoteKind | None = Field(None, description="only notes on these. 仅此种类")
     limit: StrictInt = Field(
         1000, ge=1, le=MAX_NOTES, description="maximum number of notes. 最多返回的条数"
+    )
+
+
+class AnnotationBody(StrictModel):
+    """Body of an annotation."""
+
+    verdict: AnnotationVerdict = Field(
+        description="manual verdict: `same` or `not_the_same`. 人工判断：`same` 或 `not_the_same`"
+    )
+    note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
+        None, description="free text. 备注"
     )

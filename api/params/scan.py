@@ -1,121 +1,44 @@
-"""Parameters of a scan: strict types, unknown names refused. `PARAMETERS` has the limits.
+"""Parameters of scans: the query of a hot list, the bodies of batches and jobs.
 
-A query string is text, so `QueryModel` converts canonical text into typed values and leaves
-anything else for the strict field to refuse. Not here: what the values mean
-(`pipelines/parameters`).
+Limits, defaults and meanings come from `pipelines/parameters/scan.py`.
 """
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args, override
+from typing import Annotated, Self
 
 import pydantic
 from pydantic_core import PydanticCustomError
 
+from api.params.fields import (
+    EncodableText,
+    InputText,
+    QueryModel,
+    StrictModel,
+    check_printable,
+    parameter_field,
+)
 from api.responses.errors import MissingParameterError
-from api.responses.languages import split_languages
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters import scan
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import JobStatus
 
-# Verdicts of annotations, and length limits of texts that users write.
-
-AnnotationVerdict = Literal["same", "not_the_same"]
-ANNOTATION_VERDICTS: tuple[AnnotationVerdict, ...] = get_args(AnnotationVerdict)
-MAX_NOTE_LENGTH = 500
-MAX_NAME_LENGTH = 100
-
-
-MAX_SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON parser keeps exact
 MAX_KEYWORD_LENGTH = 100
 MAX_BATCH_INPUTS = 10
 BATCH_INPUTS_MEANING = (
     f"{ACCEPTED_INPUT_HINT}; a link to a playlist, an album or an artist of the music service "
     "stands for its songs; each track is processed independently"
 )
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
-_REAL = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
-_BOOLEANS = {"true": True, "false": False}
 _SEPARATORS = re.compile("[,\uff0c]")
 
 
-def _printable(text: str) -> str:
-    """Refuse lone surrogates and control characters: they can be neither stored nor returned."""
-    for sign in text:
-        if "\ud800" <= sign <= "\udfff" or (sign < " " and sign not in "\t\n\r") or sign == "\x7f":
-            raise PydanticCustomError("text", "Input should be text without control characters")
-    return text
-
-
-def _encodable(text: str) -> str:
-    """Refuse lone surrogates: a response could not repeat them."""
-    if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise PydanticCustomError("text", "Input should be text")
-    return text
-
-
-PrintableText = Annotated[pydantic.StrictStr, pydantic.AfterValidator(_printable)]
-EncodableText = Annotated[pydantic.StrictStr, pydantic.AfterValidator(_encodable)]
-InputText = Annotated[PrintableText, pydantic.Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
-FilledText = Annotated[
-    pydantic.StrictStr,
-    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_INPUT_LENGTH),
-    pydantic.AfterValidator(_printable),
-]
-"""An input without the blanks around it, and with something left."""
 Keyword = Annotated[
     pydantic.StrictStr,
     pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_LENGTH),
-    pydantic.AfterValidator(_printable),
+    pydantic.AfterValidator(check_printable),
 ]
-
-
-def parameter_field(
-    name: str, table: Mapping[str, scan.Parameter] = scan.BY_NAME, *, is_given: bool = True
-) -> Any:  # as pydantic types `Field`: the default of a field of any type
-    """Build the pydantic field of a parameter in a table, with default, limits and description.
-
-    Without `is_given` the default is None, which stands for "not passed".
-    """
-    parameter = table[name]
-    maximum = parameter.maximum
-    # A larger integer would not be the same number in every client.
-    if parameter.kind is int and maximum is None:
-        maximum = MAX_SAFE_INTEGER
-    numeric = parameter.kind in {int, float}
-    return pydantic.Field(
-        default=parameter.default if is_given else None,
-        ge=parameter.minimum if numeric else None,
-        le=maximum if numeric else None,
-        description=f"{parameter.meaning}. {parameter.meaning_zh}",
-        json_schema_extra={"x-default-from": parameter.linked_to} if parameter.linked_to else None,
-    )
-
-
-def field_parameter(model: type[pydantic.BaseModel], name: str) -> scan.Parameter:
-    """Return a field of a model as a parameter, for a command option or a form of the console."""
-    field = model.model_fields[name]
-    meaning = split_languages(field.description)
-    limits = {
-        bound: getattr(limit, bound)
-        for limit in field.metadata
-        for bound in ("ge", "le")
-        if hasattr(limit, bound)
-    }
-    maximum = limits.get("le")
-    return scan.Parameter(
-        name=name,
-        kind=_kind(field.annotation),
-        default=field.default,
-        minimum=limits.get("ge"),
-        # It stands for "no limit"; see `parameter_field`.
-        maximum=None if maximum == MAX_SAFE_INTEGER else maximum,
-        meaning=meaning.en.rstrip("."),
-        meaning_zh=meaning.zh.rstrip("。"),
-    )
 
 
 def _keywords(value: object) -> object:
@@ -129,63 +52,6 @@ def _keywords(value: object) -> object:
         if word.strip():
             kept.setdefault(word.strip().casefold(), word.strip())
     return list(kept.values())
-
-
-class StrictModel(pydantic.BaseModel):
-    """Refuses unknown names and converts nothing but 15.0 to 15.
-
-    To JSON Schema, and so to the description of a body, both are the same integer.
-    """
-
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    _kinds: ClassVar[Mapping[str, type]] = {}
-
-    @classmethod
-    @override
-    def __pydantic_init_subclass__(cls, **_options: object) -> None:
-        cls._kinds = {name: _kind(field.annotation) for name, field in cls.model_fields.items()}
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _read_whole_numbers(cls, given: object) -> object:
-        if not isinstance(given, Mapping):
-            return given
-        return {
-            name: int(value)
-            if isinstance(value, float) and value.is_integer() and cls._kinds.get(name) is int
-            else value
-            for name, value in given.items()
-        }
-
-
-def _kind(annotation: object) -> type:
-    """Return the type of a field that is not text: bool, int or float; else str."""
-    parts = {getattr(one, "__origin__", one) for one in (annotation, *get_args(annotation))}
-    return next((kind for kind in (bool, int, float) if kind in parts), str)
-
-
-class QueryModel(StrictModel):
-    """Parameters of a query string."""
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _read_text(cls, given: object) -> object:
-        """Convert canonical text to the types of fields; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
-        if not isinstance(given, Mapping):
-            return given
-        typed = dict(given)
-        for name, value in given.items():
-            kind = cls._kinds.get(name, str)
-            if not isinstance(value, str):
-                continue
-            if kind is bool:
-                typed[name] = _BOOLEANS.get(value, value)
-            elif kind is int and _INTEGER.fullmatch(value):
-                typed[name] = int(value)
-            elif kind is float and _REAL.fullmatch(value):
-                typed[name] = float(value)
-        return typed
 
 
 class ScanFields(StrictModel):
@@ -282,7 +148,7 @@ class ScanBody(ScanFields):
                 ],
             }
         ),
-    ] = []
+    ] = []  # noqa: RUF012 -- pydantic copies it
 
     @property
     def keywords(self) -> list[str]:
@@ -345,24 +211,15 @@ class JobBody(ScanBody):
         return self
 
 
-class AnnotationBody(StrictModel):
-    """Body of an annotation."""
-
-    verdict: AnnotationVerdict = pydantic.Field(
-        description="manual verdict: `same` or `not_the_same`. 人工判断：`same` 或 `not_the_same`"
-    )
-    note: Annotated[PrintableText, pydantic.Field(max_length=MAX_NOTE_LENGTH)] | None = (
-        pydantic.Field(None, description="free text. 备注")
-    )
-
-
 class RankingQuery(QueryModel):
     """Query of a stored ranking. Whatever is omitted is as the job was asked for."""
 
-    count: pydantic.StrictInt | None = parameter_field("count", is_given=False)
-    sort_by: scan.SortBy | None = parameter_field("sort_by", is_given=False)
-    viral_threshold: pydantic.StrictInt | None = parameter_field("viral_threshold", is_given=False)
-    viral_only: pydantic.StrictBool | None = parameter_field("viral_only", is_given=False)
+    count: pydantic.StrictInt | None = parameter_field("count", has_default=False)
+    sort_by: scan.SortBy | None = parameter_field("sort_by", has_default=False)
+    viral_threshold: pydantic.StrictInt | None = parameter_field(
+        "viral_threshold", has_default=False
+    )
+    viral_only: pydantic.StrictBool | None = parameter_field("viral_only", has_default=False)
 
     def to_parameters(self, job: scan.ScanParameters) -> scan.ScanParameters:
         """Return the parameters of a job, changed by those of this query."""

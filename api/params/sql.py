@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 from pydantic_core import PydanticCustomError
 
-from api.params.scan import EncodableText, PrintableText, StrictModel
+from api.params.fields import EncodableText, PrintableText, StrictModel
 from warehouse.exports.table_files import TableFormat
 
 MAX_SQL_LENGTH = 20_000

@@ -8,7 +8,7 @@ from typing import Annotated, get_type_hints
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 
-from api.params import scan
+from api.params import fields, scan
 from warehouse.records import watchlists
 from warehouse.records.values import Document
 
@@ -22,7 +22,7 @@ WatchlistNameText = Annotated[
     StrictStr, Field(pattern=watchlists.NAME_PATTERN, description=_NAME_MEANING)
 ]
 ScheduleText = Annotated[
-    scan.PrintableText,
+    fields.PrintableText,
     Field(
         min_length=1,
         max_length=MAX_EVERY_LENGTH,
@@ -35,24 +35,24 @@ ScheduleText = Annotated[
 ]
 
 
-class EntryBody(scan.StrictModel):
+class EntryBody(fields.StrictModel):
     """One entry of a watchlist."""
 
     kind: watchlists.WatchlistEntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型：音乐、账号或话题", examples=["track"]
     )
-    input: scan.FilledText = Field(
+    input: fields.FilledText = Field(
         description="id or link. ID 或链接", examples=["7348759830572834348"]
     )
 
 
-class ThresholdsBody(scan.StrictModel):
+class ThresholdsBody(fields.StrictModel):
     """Smallest changes that a digest reports; null disables a threshold."""
 
     velocity: StrictFloat | None = Field(
         _DEFAULTS.velocity,
         ge=0,
-        le=scan.MAX_SAFE_INTEGER,
+        le=fields.MAX_SAFE_INTEGER,
         description="report videos that gain this much hot score a day. 作品热度日增量阈值",
     )
     rank_change: StrictInt | None = Field(
@@ -80,7 +80,7 @@ EntryList = Annotated[
 ]
 
 
-class WatchlistBody(scan.StrictModel):
+class WatchlistBody(fields.StrictModel):
     """Body of `sametrack_watchlist_create`."""
 
     name: WatchlistNameText
@@ -113,7 +113,7 @@ _TYPES = get_type_hints(WatchlistBody, include_extras=True)
 # The fields of a new watchlist but its name, each of which may be omitted or null.
 _ChangedFields = create_model(  # type: ignore[call-overload]  # the names come from the model
     "_ChangedFields",
-    __base__=scan.StrictModel,
+    __base__=fields.StrictModel,
     **{
         name: (_TYPES[name] | None, Field(None, description=field.description))
         for name, field in WatchlistBody.model_fields.items()
@@ -135,7 +135,7 @@ class WatchlistChange(_ChangedFields):
         return {name: value for name, value in fields.items() if value is not None}
 
 
-class WatchlistRunsQuery(scan.QueryModel):
+class WatchlistRunsQuery(fields.QueryModel):
     """Query for lists of runs and digests."""
 
     limit: StrictInt = Field(

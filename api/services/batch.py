@@ -10,7 +10,8 @@ from typing import Literal
 from anyio.to_thread import run_sync
 from pydantic import TypeAdapter, ValidationError
 
-from api.params.scan import MAX_BATCH_INPUTS, InputText
+from api.params.fields import InputText
+from api.params.scan import MAX_BATCH_INPUTS
 from api.responses.errors import with_hint
 from api.schemas.result import BatchItem, BatchResult, BatchSongList, ResultNote
 from api.services.job_document import notes, poll_url, ranking_of

@@ -17,7 +17,7 @@ from api.cli.rendering import catalogs as rendering
 from api.cli.rendering.audio import audio_progress
 from api.cli.stores import stored_settings
 from api.params.catalogs import CatalogImportBody
-from api.params.scan import field_parameter
+from api.params.fields import field_parameter
 from api.settings import ApiSettings
 from pipelines.catalog import open_service
 from pipelines.catalog.look_ups import LookUps, look_ups

@@ -15,7 +15,7 @@ from api.cli.options import JsonOption, ServiceOption, parameter_option
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.stores import call_service_or_stores, stored_settings
 from api.client import ApiResponse, AsyncClient
-from api.params.scan import field_parameter
+from api.params.fields import field_parameter
 from api.params.watchlists import ThresholdsBody, WatchlistBody, WatchlistRunsQuery
 from api.server.validation_errors import to_service_error
 from api.services.watchlists.files import apply_file

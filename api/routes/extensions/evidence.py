@@ -10,7 +10,8 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
-from api.params.scan import AnnotationBody, QueryModel
+from api.params.fields import QueryModel
+from api.params.notes import AnnotationBody
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep, check_query

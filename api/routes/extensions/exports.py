@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
-from api.params.scan import PrintableText, QueryModel
+from api.params.fields import PrintableText, QueryModel
 from api.responses.envelope import JsonResponse, conditional_response, record_parameters
 from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep, check_query

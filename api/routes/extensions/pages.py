@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
-from api.params.scan import field_parameter
+from api.params.fields import field_parameter
 from api.params.watchlists import ThresholdsBody
 from api.responses import envelope
 from api.responses.errors import NotFoundError

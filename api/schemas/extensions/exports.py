@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired
 
 from pydantic import Field
 
-from api.params.scan import AnnotationVerdict
+from api.params.notes import AnnotationVerdict
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from pipelines.documents.result_types import EvidenceDocument
 from pipelines.reads.series import SeriesKind

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from api.params.scan import AnnotationVerdict
+from api.params.notes import AnnotationVerdict
 from api.schemas.extensions.exports import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison
 from pipelines.documents.videos import to_document, to_time

@@ -13,7 +13,7 @@ import typer
 from api.cli.options import ServiceOption
 from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
-from api.params.scan import AnnotationVerdict
+from api.params.notes import AnnotationVerdict
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from warehouse.records.errors import ProfileNotChosenError
