@@ -1,7 +1,7 @@
 """Rules of the planner: in which order the sources of a question are asked, and which are not.
 
 Pure: learned answers come in, an order or a verdict comes out. The table of sources is in
-`table.py`, the answers are kept by `http/learned_health.py`, and `planner.py` asks.
+`table.py`, the answers are kept by `http/circuit_breaker.py`, and `planner.py` asks.
 """
 
 from collections.abc import Iterable, Sequence
