@@ -268,36 +268,14 @@ class ResponseCache:
         # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        response = envelope.to_cached_response(scope) if call.cache_policy is not None else None
-        if call.cache_policy is not None and response is not None:
-            self._store(key, response, call.cache_policy, call, since)
-
-    async def _is_valid(self, key: CacheKey, entry: _CacheEntry, now: datetime) -> bool:
-        """Return whether an entry may be sent now; drop it if it never may again."""
-        if now >= entry.until:
-            self._drop(key)
-            return False
-        if self._changes is None or not entry.entities:
-            return True
-        is_current = await self._changes.is_current()
-        if self._changes.holds(entry.entities, entry.tick):
-            # Without a recent check the entry stays, but this request is served by the route.
-            return is_current
-        self._drop(key)
-        return False
-
-    def _store(
-        self,
-        key: CacheKey,
-        response: envelope.CachedResponse,
-        policy: envelope.CachePolicy,
-        call: envelope.RequestInfo,
-        since: ChangeMark,
-    ) -> None:
-        """Store the response of a route, if its data did not change while it was read."""
-        size = len(response.tail) + _OVERHEAD_BYTES
-        if call.params.get("refresh") is True or size > self._max_bytes:
+        policy = call.cache_policy
+        response = None if policy is None else envelope.to_cached_response(scope)
+        if policy is None or response is None or call.params.get("refresh") is True:
             return
+        size = len(response.tail) + _OVERHEAD_BYTES
+        if size > self._max_bytes:
+            return
+        # Not if its data changed while it was read.
         if self._changes is None:
             is_storable = not policy.entities
         else:
@@ -315,6 +293,20 @@ class ResponseCache:
         self._size += size
         while self._size > self._max_bytes:
             self._drop(next(iter(self._entries)))
+
+    async def _is_valid(self, key: CacheKey, entry: _CacheEntry, now: datetime) -> bool:
+        """Return whether an entry may be sent now; drop it if it never may again."""
+        if now >= entry.until:
+            self._drop(key)
+            return False
+        if self._changes is None or not entry.entities:
+            return True
+        is_current = await self._changes.is_current()
+        if self._changes.holds(entry.entities, entry.tick):
+            # Without a recent check the entry stays, but this request is served by the route.
+            return is_current
+        self._drop(key)
+        return False
 
     def _drop(self, key: CacheKey) -> None:
         entry = self._entries.pop(key, None)

@@ -144,7 +144,8 @@ def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Li
     does not show when the video was published, or its author, music, hashtags and the like, the
     best one that does is asked.
     """
-    indexed = _indexed(engine, aweme_ids)
+    # The index only answers for the present; a past time is read from the table.
+    indexed = engine.video_index.read(aweme_ids) if engine.as_of is None else None
     if indexed is not None:
         return _listed(engine, _rows_from_index(engine, indexed, aweme_ids), indexed.bound)
     return _listed(engine, _best(engine, aweme_ids), engine.complete_before(VIDEOS_TABLE))
@@ -157,7 +158,10 @@ def read_sort_values(
 
     `by` likes, or publication in Unix seconds as it was stated.
     """
-    indexed = _indexed(engine, aweme_ids, until=until, whole=len(aweme_ids) <= MAX_INLINE_VALUES)
+    is_whole = len(aweme_ids) <= MAX_INLINE_VALUES
+    indexed = None
+    if engine.as_of is None:  # the index only answers for the present
+        indexed = engine.video_index.read(aweme_ids, until=until, whole=is_whole)
     if indexed is not None:
         return _sort_values_from_index(engine, indexed, aweme_ids, by, until)
     if len(aweme_ids) <= MAX_FULL_READS:
@@ -179,15 +183,6 @@ def read_last_commit(
     rows = engine.rows(sql, **params, since=since)
     at: datetime | None = rows[0]["at"]
     return at
-
-
-def _indexed(
-    engine: Engine, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True
-) -> IndexAnswer | None:
-    """Query the index. It only answers for the present; a past time is read from the table."""
-    if engine.as_of is not None:
-        return None
-    return engine.video_index.read(aweme_ids, until=until, whole=whole)
 
 
 def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[str]) -> list[Row]:
