@@ -102,7 +102,7 @@ def build_report(
     with ExitStack() as stack:
         # Chromium starts in the background while the notebook runs.
         if request.with_pdf:
-            from pipelines.reports.page import open_printer  # noqa: PLC0415 -- the extra `browser`
+            from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
 
             printer = stack.enter_context(open_printer(settings.chromium_path))
         drafts = stack.enter_context(TemporaryDirectory(prefix="sametrack-report-"))

@@ -6,27 +6,18 @@ comes only from the project's display classes (`pipelines/reports/figures/displa
 else is escaped. The page's content security policy allows neither scripts nor requests.
 """
 
-import asyncio
 import re
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from nbformat import NotebookNode
-from playwright.async_api import Error, Page
 
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import LANGUAGES
-from pipelines.platform.browser.process import BrowserProcess, find_chromium
 from pipelines.reports import PART_TYPE
 from pipelines.reports.catalogue import Notebook
 from pipelines.reports.texts import ReportTexts
-from warehouse.exports.atomic_files import write_atomically
-from warehouse.records.errors import SametrackError
 
 _PAGES = PageTemplates("pipelines.reports")
 _HIDDEN = frozenset({"parameters", "injected-parameters"})
@@ -111,97 +102,3 @@ def render_page(
         run_id=run_id,
         made_at=made_at,
     )
-
-
-# Print a page as PDF with Chromium, which starts in a thread while the page is still made.
-#
-# The page is passed as text and loads nothing; as a safeguard the browser's proxy is a closed
-# port.
-
-NOWHERE = "http://127.0.0.1:9"  # no program listens there
-_FIRST_LINE = "<p style=\"font-family: 'Noto Sans', 'Noto Sans CJK SC'\">Aa <b>Aa 中</b> 中</p>"
-
-
-class PdfPrinter:
-    """A Chromium that starts in the background; see `open_printer`."""
-
-    def __init__(self, chromium: Path) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pdf-printer")
-        # Only that thread uses the loop, because the browser belongs to it.
-        self._runner = asyncio.Runner()
-        self._process = BrowserProcess(chromium)
-        self._opening = self._thread.submit(self._runner.run, _open_page(self._process))
-
-    def print_page(self, html: str) -> bytes:
-        """Return a page as PDF.
-
-        Raises:
-            UnreachableError: Chromium does not start.
-            SametrackError: Chromium does not print.
-        """
-        return self._run(_print(self._opening.result(), html))
-
-    def write(self, html: str, page: Path) -> Path:
-        """Print a page to a PDF next to it; return its path.
-
-        Raises:
-            InvalidParameterError: The file cannot be written there.
-            UnreachableError: Chromium does not start.
-            SametrackError: Chromium does not print.
-        """
-        pdf = page.with_suffix(".pdf")
-        write_atomically(pdf, [self.print_page(html)])
-        return pdf
-
-    def close(self) -> None:
-        """End Chromium."""
-        try:
-            self._run(self._process.aclose())
-        finally:
-            self._thread.submit(self._runner.close).result()
-            self._thread.shutdown()
-
-    def _run[T](self, work: Coroutine[object, object, T]) -> T:
-        return self._thread.submit(self._runner.run, work).result()
-
-
-@contextmanager
-def open_printer(chromium: Path | None) -> Iterator[PdfPrinter]:
-    """Start Chromium in the background, and end it with the block.
-
-    Raises:
-        ProviderUnsupportedError: Chromium is not installed.
-    """
-    printer = PdfPrinter(find_chromium(chromium))
-    try:
-        yield printer
-    finally:
-        printer.close()
-
-
-async def _open_page(process: BrowserProcess) -> Page:
-    """Start the browser and print a line: the first page loads fonts, which takes a second."""
-    browser = await process.started(proxy=NOWHERE)
-    try:
-        context = await browser.new_context(
-            java_script_enabled=False, service_workers="block", offline=True
-        )
-        page = await context.new_page()
-    except Error as error:
-        raise SametrackError("the page could not be printed") from error
-    # A regular and a bold weight, Latin and Chinese: the fonts that a page needs.
-    await _print(page, _FIRST_LINE)
-    return page
-
-
-async def _print(page: Page, html: str) -> bytes:
-    try:
-        await page.set_content(html, wait_until="load")
-        return await page.pdf(
-            prefer_css_page_size=True,  # header, page numbers, landscape pages of tables
-            print_background=True,
-            tagged=True,
-            outline=True,
-        )
-    except Error as error:
-        raise SametrackError("the page could not be printed") from error

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.browser.installation import find_chromium
 from tests.deployment import wait_for
 
 FLAGS = [

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.reports.build import RenderedReport, run_notebook
 from pipelines.reports.catalogue import NOTEBOOKS, find_report, read_catalogue
-from pipelines.reports.page import open_printer
+from pipelines.reports.pdf import open_printer
 from pipelines.reports.texts import load_texts
 from tests.notebooks.conftest import one_kernel_for_reports
 from tests.notebooks.kernels import Kernel

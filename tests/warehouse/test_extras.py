@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from api.cli.commands.report import report
 from pipelines.doctor.checks import check_extras
-from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings

@@ -18,7 +18,7 @@ from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.report.render import render_report
 from pipelines.documents.messages import counted
-from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
@@ -116,7 +116,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
     write_atomically(path, [page.encode()])
     print_written(path)
     if with_pdf:
-        from pipelines.reports.page import open_printer  # noqa: PLC0415 -- the extra `browser`
+        from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
 
         with err.status("printing"), open_printer(settings.chromium_path) as printer:
             printed = printer.write(page, path)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from pipelines.platform.browser.client import BrowserClient
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import PageLoader
-from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources.planner import SurfaceReader

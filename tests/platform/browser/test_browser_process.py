@@ -13,7 +13,7 @@ pytestmark = pytest.mark.full
 
 OWNER = """
 import asyncio, sys
-from pipelines.platform.browser.process import find_chromium
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.process import BrowserProcess
 async def main():
     process = BrowserProcess(find_chromium(None))

@@ -16,8 +16,8 @@ import pytest_asyncio
 from sqlalchemy import delete, select
 
 from pipelines.platform.browser.client import FRESH_S, BrowserClient
+from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
-from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
