@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.contract.operations import OPERATIONS, Operation, operation
+from tests.scan.rules.test_scan_parameters import ORDERS
 
 NOT_GIVEN = object()
-ORDERS = ["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Parameter:
 SCAN = (
     Parameter("candidate_limit", "integer", 150, 15, 2000),
     Parameter("count", "integer", 30, 1, 500),
-    Parameter("sort_by", "string", "hot_score", choices=tuple(ORDERS)),
+    Parameter("sort_by", "string", "hot_score", choices=ORDERS),
     Parameter("viral_threshold", "integer", 10000, 0),
     Parameter("viral_only", "boolean", default=False),
     Parameter("search_enabled", "boolean", default=True),
