@@ -27,6 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
         folder: Path | None,
         language: str,
         formats: Collection[str],
+        **_other: object,
     ) -> list[Path]:
         seen.append((name, language, list(formats)))
         return [(folder or Path("reports")) / f"[{name}].{form}" for form in formats]

@@ -87,25 +87,15 @@ _OF_VIDEO = ("author", "music", "hashtags", "statistics", "local_source")  # no 
 _VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
+_NOT_SHOWN = ("aweme_id", "surface", "observed_at", "create_time", "share_url", "is_exact")
 SHOWN_TOGETHER: Mapping[str, tuple[str, ...]] = {
     "sec_uid": _AUTHOR,
     "music_id": tuple(_MUSIC),
     "hashtag_ids": ("hashtag_ids", "hashtag_names"),
-    **{
-        name: (name,)
-        for name in (
-            "desc",
-            "media_type",
-            "is_top",
-            "images_count",
-            "duration_ms",
-            "width",
-            "height",
-            "cover_url",
-        )
-    },
+    **{name: (name,) for name in _VIDEO if name not in _NOT_SHOWN},
 }
-"""Columns that an observation may show of a video besides its counts and times. Columns whose
+"""Columns that an observation may show of a video besides its counts and times: all fields of the
+record but those of `_NOT_SHOWN`, which no other observation fills in. Columns whose
 values belong together are one group; its key is the column that is null if they are not shown."""
 
 

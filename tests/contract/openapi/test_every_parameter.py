@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.contract.operations import OPERATIONS, Operation, operation
+from tests.scan.rules.test_scan_parameters import INTERFACE
 
 NOT_GIVEN = object()
-ORDERS = ["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,10 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
 
-SCAN = (
-    Parameter("candidate_limit", "integer", 150, 15, 2000),
-    Parameter("count", "integer", 30, 1, 500),
-    Parameter("sort_by", "string", "hot_score", choices=tuple(ORDERS)),
-    Parameter("viral_threshold", "integer", 10000, 0),
-    Parameter("viral_only", "boolean", default=False),
-    Parameter("search_enabled", "boolean", default=True),
-    # linked: the candidate pool and the Top N, both named by the interface as their defaults
-    Parameter("search_candidate_limit", "integer", None, 0, 5000),
-    Parameter("search_batch_target", "integer", 150, 1, 1000),
-    Parameter("search_page_limit", "integer", 30, 1, 60),
-    Parameter("search_request_budget", "integer", 180, 10, 180),
-    Parameter("verify_audio", "boolean", default=True),
-    Parameter("match_threshold", "number", 0.65, 0, 1),
-    Parameter("account_profile_limit", "integer", None, 0, 500),
-    Parameter("refresh", "boolean", default=False),
+TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+SCAN = tuple(
+    Parameter(name, TYPES[kind], default, low, high, choices)
+    for name, kind, default, low, high, choices, _ in INTERFACE
 )
 USER = Parameter("sec_user_id", "string", NOT_GIVEN)
 TRACK = (Parameter("music_id", "string"), Parameter("url", "string"))

@@ -57,7 +57,7 @@ async def test_app_page_gives_the_videos_and_counts_of_the_app(device: Device) -
     for video, work in zip(videos, works, strict=True):
         true = (work.digg_count, work.comment_count, work.collect_count, work.share_count)
         assert video.is_exact == (not any("万" in rounded(count) for count in true))
-        for shown, count in zip(video.statistics.counts(), true, strict=True):
+        for shown, count in zip(video.statistics.counts().values(), true, strict=True):
             assert (shown is None) if not count else abs(int(shown or 0) - count) <= count * 0.05
         assert not video.statistics_complete  # a list never is; details complete it
 

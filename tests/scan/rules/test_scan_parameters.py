@@ -33,22 +33,10 @@ INTERFACE = [  # name, type, default, allowed; linked defaults are named, not gi
     ("account_profile_limit", int, None, 0, 500, (), "count"),
     ("refresh", bool, False, None, None, (), None),
 ]
+_DEFAULTS = {name: default for name, _, default, *_ in INTERFACE}
 OMITTED = {
-    "candidate_limit": 150,
-    "count": 30,
-    "sort_by": "hot_score",
-    "viral_threshold": 10_000,
-    "viral_only": False,
-    "search_enabled": True,
+    **{name: _DEFAULTS[linked or name] for name, *_, linked in INTERFACE},
     "search_keywords": [],
-    "search_candidate_limit": 150,
-    "search_batch_target": 150,
-    "search_page_limit": 30,
-    "search_request_budget": 180,
-    "verify_audio": True,
-    "match_threshold": 0.65,
-    "account_profile_limit": 30,
-    "refresh": False,
 }
 
 
