@@ -145,7 +145,7 @@ def test_a_pdf_is_printed_from_the_page(make: Build, monkeypatch: pytest.MonkeyP
     def opened(_chromium: object) -> Iterator[Printer]:
         yield Printer()
 
-    monkeypatch.setattr("pipelines.reports.page.open_printer", opened)
+    monkeypatch.setattr("pipelines.reports.pdf.open_printer", opened)
     made = make(with_pdf=True)
     assert made.pdf == made.page.with_suffix(".pdf")
     assert made.pdf.read_text() == made.page.read_text()
@@ -157,7 +157,7 @@ def test_without_a_printer_the_notebook_does_not_run(
     def missing(_chromium: object) -> Any:
         raise ProviderUnsupportedError("no Chromium was found on this machine")
 
-    monkeypatch.setattr("pipelines.reports.page.open_printer", missing)
+    monkeypatch.setattr("pipelines.reports.pdf.open_printer", missing)
     with pytest.raises(ProviderUnsupportedError):
         make(with_pdf=True)
     assert notebook.runs == []

@@ -69,7 +69,7 @@ def run(job: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
     monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
     monkeypatch.setattr(command, "open_local_job_client", opened)
-    monkeypatch.setattr("pipelines.reports.page.open_printer", printer)
+    monkeypatch.setattr("pipelines.reports.pdf.open_printer", printer)
     monkeypatch.setattr(command, "need_extra", lambda *_: None)
     app = typer.Typer()
     app.command()(command.report)
