@@ -1,5 +1,6 @@
 """The time that libraries read themselves, moved by a test."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +11,9 @@ class MovedTime:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
         self.now = 1_800_000_000.0
+        moved = SimpleNamespace(time=lambda: self.now, perf_counter=time.perf_counter)
         for module in modules:
-            monkeypatch.setattr(f"{module}.time", SimpleNamespace(time=lambda: self.now))
+            monkeypatch.setattr(f"{module}.time", moved)
 
 
 @pytest.fixture
