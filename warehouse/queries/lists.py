@@ -1,10 +1,11 @@
-"""Lists over time: the union of all captures of a list, its pages, their order and their cursors.
+"""Read a list over time: the union of its captures, one page at a time, in a stable order.
 
-Public order: the latest first page, then older members by the capture that last showed them, newest
-first. The other orders use what was known of the videos when pagination began, unknown last: what
-is learned while a client pages must not move its pages.
+A list is captured page by page; its union is every video that any capture has shown. Public order:
+the videos of the newest capture of the first page, in its order; then all others, those shown last
+first. The other orders sort by what was known when pagination began, videos without a value last,
+so that later observations do not move a client's pages.
 
-Several small queries rather than one large one: planning that took 34 ms, these take 2 ms each.
+Planning one large query took 34 ms; these small ones take 2 ms each.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -123,24 +124,26 @@ def _moment(ticks: int) -> datetime:
 ListOrder = Literal["public", "likes", "newest"]
 
 GAP_TIMEOUT_S = 30.0
-"""A sequence number missing for longer belongs to a capture that was never written."""
+"""A sequence number that is missing this long after a later capture was written is given up."""
 
-# Filter on ids first, so that files without them are not opened.
+# `{surfaces}` and the doubled braces below are slots that `inline_values` fills. The filter on ids
+# stands first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
-# A replay adds a row to a capture: the newest counts. The capture was made with the first row of
-# that outcome. Without a cursor, a capture showed no page: `user_page` also answers for a profile.
+# A replay adds a second row to a capture. The newest row counts; `made_at` is the time of the first
+# row with that outcome. Rows without a cursor are no pages of a list: `user_page` also captures
+# profiles.
 _NEWEST = f"""
     select
         * exclude (committed_at),
         min(committed_at) over (partition by surface, sequence, outcome) as made_at
     from raw.captures as row where {_OF_LIST} and cursor_in is not null
     qualify row_number() over (partition by surface, sequence order by row.committed_at desc) = 1
-"""  # noqa: S608  # a word of this module
+"""  # noqa: S608 -- built from constants; values are bound
 _CAPTURES = f"""
     select
         sequence, outcome, cursor_in, has_more, data_provider, observed_at, made_at as committed_at
     from ({_NEWEST})
-"""  # noqa: S608  # a word of this module
+"""  # noqa: S608 -- built from constants; values are bound
 _PAGE = f"""
     select *, made_at as committed_at from ({_NEWEST})
     where outcome = 'ok'
@@ -150,7 +153,7 @@ _PAGE = f"""
             else sequence % $modulus = $sequence and made_at <= $at::timestamptz
         end
     order by sequence desc limit 1
-"""  # noqa: S608  # a word of this module
+"""  # noqa: S608 -- built from constants; values are bound
 _MEMBERS = f"""
     with items as materialized (
         select aweme_id, sequence, position from raw.capture_items
@@ -158,23 +161,23 @@ _MEMBERS = f"""
     ),
     contents as (
         select sum(hash(aweme_id, position)) as content from items
-        where sequence in ({{screens}})
+        where sequence in ({{first_pages}})
         group by sequence
     )
     select
         aweme_id,
-        min(position) filter (sequence = $screen) as first_position,
-        (select struct_pack(shown := count(*), contents := count(distinct content)) from contents)
-            as screens
+        min(position) filter (sequence = $first_page) as first_position,
+        (select struct_pack(pages := count(*), contents := count(distinct content)) from contents)
+            as first_pages
     from items
     group by aweme_id
     order by first_position nulls last, max(sequence * 1048576 - position) desc, aweme_id
-"""  # noqa: S608  # a word of this module
+"""  # noqa: S608 -- built from constants; values are bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCapture:
-    """A capture of a list. `cursor_in` 0: a first page."""
+    """A capture of a list. `cursor_in` is 0 for the first page."""
 
     sequence: int
     outcome: str
@@ -187,23 +190,23 @@ class ListCapture:
 
 @dataclass(frozen=True, slots=True)
 class ListCaptures:
-    """The successful captures of a list, oldest first, up to the one that a union is as of."""
+    """The successful captures of a list up to a point in time, oldest first."""
 
     pages: tuple[ListCapture, ...]
 
     @property
     def as_of(self) -> ListCapture:
-        """The capture that the union is as of."""
+        """The newest of them, which defines the view."""
         return self.pages[-1]
 
     @property
-    def screens(self) -> list[ListCapture]:
-        """The first pages among them."""
+    def first_pages(self) -> list[ListCapture]:
+        """The captures of the first page."""
         return [page for page in self.pages if page.cursor_in == 0]
 
     @property
-    def latest_screen(self) -> ListCapture | None:
-        """The latest first page."""
+    def newest_first_page(self) -> ListCapture | None:
+        """The newest capture of the first page."""
         return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
 
 
@@ -211,12 +214,13 @@ class ListCaptures:
 class ListMembers:
     """The videos of some captures of a list, in the public order.
 
-    `screen_count` of them are on the latest first page; `distinct_count` first pages differ.
+    `first_page_count` of them are on the newest first page; `distinct_page_count` is how many
+    different first pages were captured.
     """
 
     aweme_ids: list[str]
-    screen_count: int
-    distinct_count: int
+    first_page_count: int
+    distinct_page_count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,8 +242,8 @@ class ListHistory:
 class UnionPage(ListHistory):
     """A page of the union of a list as of its capture `sequence`.
 
-    `aweme_ids` are in the requested order. `listed`: the videos, if they were read to sort them.
-    `at`: the moment that a sorted page is as of, None if only captures decide its order.
+    `aweme_ids` are in the requested order. `listed` has the records of the videos that sorting had
+    to read. `at` is the time whose knowledge sorted the page; None in the public order.
     """
 
     sequence: int
@@ -278,24 +282,24 @@ def read_union_page(
     order: ListOrder,
     at: datetime | None = None,
 ) -> UnionPage | None:
-    """Return a page of the union as of a capture or a moment; None if there is no such capture.
+    """Return a page of the union; None if there is no such capture.
 
-    Without either, it is as of the newest capture that no other can precede; a sorted union is as
-    of the last thing that became known of the list or of its videos.
+    `sequence` continues as of that capture, `at` as of that time; without either pagination begins
+    now. A new sorted union begins at its last change, so that the cursor can name it.
     """
-    of_list = _OfList(engine, entity_id, surfaces)
-    captures = [ListCapture(**row) for row in of_list.rows(_CAPTURES)]
-    is_as_of_moment = at is not None or (sequence is None and order != "public")
-    if is_as_of_moment:
-        observed = history_at(captures, at)
+    queries = _ListQueries(engine, entity_id, surfaces)
+    captures = [ListCapture(**row) for row in queries.rows(_CAPTURES)]
+    is_by_time = at is not None or (sequence is None and order != "public")
+    if is_by_time:
+        observed = captures_at(captures, at)
     else:
-        observed = history_until(captures, sequence=sequence, now=datetime.now(UTC))
+        observed = captures_until(captures, sequence=sequence, now=datetime.now(UTC))
     if observed is None:
         return None
-    screen = observed.latest_screen
-    members = of_list.members(observed, on=screen)
+    first_page = observed.newest_first_page
+    members = queries.members(observed, first_page=first_page)
     ids = members.aweme_ids
-    if is_as_of_moment and at is None:
+    if is_by_time and at is None:
         at = _last_change(engine, ids, since=max(page.committed_at for page in observed.pages))
     ids, listed = _sort(engine, ids, order, until=at or observed.as_of.committed_at)
     return UnionPage(
@@ -303,12 +307,12 @@ def read_union_page(
         at=at,
         aweme_ids=tuple(ids[offset : offset + count]),
         union_count=len(ids),
-        first_screen_count=members.screen_count,
-        snapshot_count=len(observed.screens),
-        distinct_snapshot_count=members.distinct_count,
-        first_observed_at=min((page.observed_at for page in observed.screens), default=None),
-        last_observed_at=screen.observed_at if screen else None,
-        platform_has_more=screen.has_more if screen else None,
+        first_screen_count=members.first_page_count,
+        snapshot_count=len(observed.first_pages),
+        distinct_snapshot_count=members.distinct_page_count,
+        first_observed_at=min((page.observed_at for page in observed.first_pages), default=None),
+        last_observed_at=first_page.observed_at if first_page else None,
+        platform_has_more=first_page.has_more if first_page else None,
         data_provider=observed.as_of.data_provider,
         listed=listed,
     )
@@ -326,16 +330,16 @@ def read_captured_page(
 ) -> CapturedPage | None:
     """Return the page of a capture, or the last one captured at the source's own `cursor`.
 
-    None if there is none. A sorted page is as of the last thing that became known of its videos, or
-    as of `at`; `sequence` is then the capture's number modulo `SEQUENCES_AT_MOMENT`.
+    None if no such page was captured. A sorted page is as of its last change, or as of `at`; then
+    `sequence` is only the low digits of the capture's number, as the cursor stores it.
     """
-    of_list = _OfList(engine, entity_id, surfaces)
-    rows = of_list.rows(_PAGE, cursor=cursor, sequence=sequence, at=at, modulus=SEQUENCES_AT_MOMENT)
+    queries = _ListQueries(engine, entity_id, surfaces)
+    rows = queries.rows(_PAGE, cursor=cursor, sequence=sequence, at=at, modulus=SEQUENCES_AT_MOMENT)
     if not rows:
         return None
     page = rows[0]
     capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
-    ids = of_list.members(ListCaptures((capture,)), on=capture).aweme_ids
+    ids = queries.members(ListCaptures((capture,)), first_page=capture).aweme_ids
     if order != "public" and sequence is None:
         at = _last_change(engine, ids, since=capture.committed_at)
     ids, _ = _sort(engine, ids, order, until=at or capture.committed_at)
@@ -351,11 +355,8 @@ def read_captured_page(
     )
 
 
-def history_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:
-    """Return the captures that were committed until a moment, all of them without one.
-
-    None if they showed nothing.
-    """
+def captures_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:
+    """Return the successful captures committed by `at`, all if it is None; None without any."""
     pages = [
         capture
         for capture in captures
@@ -364,22 +365,22 @@ def history_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCapt
     return ListCaptures(tuple(sorted(pages, key=lambda page: page.sequence))) if pages else None
 
 
-def history_until(
+def captures_until(
     captures: Iterable[ListCapture], *, sequence: int | None, now: datetime
 ) -> ListCaptures | None:
-    """Return the captures of a union as of `sequence`; None if that capture showed nothing.
+    """Return the captures of a union as of `sequence`; None if that capture failed or is missing.
 
-    With `sequence` None, as of the newest capture that no other can precede: a capture takes its
-    number a moment before it is written, so a recently missing number may still appear, and would
-    move the pages of a client that began beyond it.
+    With `sequence` None, as of the newest capture that no other can precede. A capture takes its
+    number before it is written. If a number is missing and may still be written, the view ends
+    before it: otherwise its rows would move the pages of a client that began after it.
     """
     numbered = sorted(captures, key=lambda capture: capture.sequence)
     until = sequence
     if until is None:
         until = 0
         for capture in numbered:
-            is_young = capture.committed_at > now - timedelta(seconds=GAP_TIMEOUT_S)
-            if capture.sequence > until + 1 and is_young and until:
+            is_recent = capture.committed_at > now - timedelta(seconds=GAP_TIMEOUT_S)
+            if capture.sequence > until + 1 and is_recent and until:
                 break
             until = capture.sequence
     pages = tuple(page for page in numbered if page.outcome == "ok" and page.sequence <= until)
@@ -389,10 +390,7 @@ def history_until(
 
 
 def sort_members(aweme_ids: Iterable[str], values: videos.SortValues) -> list[str]:
-    """Sort the videos of a list from most to least, the unknown last; equal ones keep their order.
-
-    Without values all are equal, so that the public order stays.
-    """
+    """Sort videos from most to least, those without a value last; equal ones keep their order."""
 
     def key(aweme_id: str) -> tuple[bool, int]:
         value = values.get(aweme_id)
@@ -402,7 +400,7 @@ def sort_members(aweme_ids: Iterable[str], values: videos.SortValues) -> list[st
 
 
 @dataclass(frozen=True, slots=True)
-class _OfList:
+class _ListQueries:
     """Queries about one list, with all surfaces that show it."""
 
     engine: Engine
@@ -413,15 +411,20 @@ class _OfList:
         sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
         return self.engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
 
-    def members(self, observed: ListCaptures, *, on: ListCapture | None) -> ListMembers:
-        """Return the videos of some captures, those of the capture `on` first."""
+    def members(self, observed: ListCaptures, *, first_page: ListCapture | None) -> ListMembers:
+        """Return the videos of some captures, those of the capture `first_page` first."""
         pages = [page.sequence for page in observed.pages]
-        screens = [page.sequence for page in observed.screens]
+        first_pages = [page.sequence for page in observed.first_pages]
         sql, page_params = inline_values(_MEMBERS, pages, slot="sequences", kind="bigint")
-        sql, screen_params = inline_values(sql, screens, slot="screens", kind="bigint")
-        rows = self.rows(sql, **page_params, **screen_params, screen=on.sequence if on else None)
-        counts = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
-        empty_page_count = int(counts["shown"] < len(screens))  # all empty pages are the same
+        sql, screen_params = inline_values(sql, first_pages, slot="first_pages", kind="bigint")
+        rows = self.rows(
+            sql,
+            **page_params,
+            **screen_params,
+            first_page=first_page.sequence if first_page else None,
+        )
+        counts = rows[0]["first_pages"] if rows else {"pages": 0, "contents": 0}
+        empty_page_count = int(counts["pages"] < len(first_pages))  # all empty pages count as one
         return ListMembers(
             [row["aweme_id"] for row in rows],
             sum(row["first_position"] is not None for row in rows),
@@ -430,7 +433,7 @@ class _OfList:
 
 
 def _last_change(engine: Engine, aweme_ids: Sequence[str], *, since: datetime) -> datetime:
-    """Return when something last became known of the videos, as a cursor can hold it."""
+    """Return the last change of the videos, rounded to the resolution of a cursor."""
     changed = videos.read_last_commit(engine, aweme_ids, since=since)
     return to_moment(to_ticks(changed or since))
 
@@ -438,12 +441,12 @@ def _last_change(engine: Engine, aweme_ids: Sequence[str], *, since: datetime) -
 def _sort(
     engine: Engine, aweme_ids: list[str], order: ListOrder, *, until: datetime
 ) -> tuple[list[str], Mapping[str, videos.ListedVideo]]:
-    """Return the videos in an order, by what was known of them, and those read on the way."""
+    """Return the ids sorted by what was known at `until`, and the records read for it."""
     if order == "public":
         return aweme_ids, {}
     by: videos.SortColumn = "likes" if order == "likes" else "created"
     values, listed = videos.read_sort_values(engine, aweme_ids, by=by, until=until)
-    if by == "created":  # without a stated publication, the time in the id
+    if by == "created":  # where no time of publication was stated, the time in the id
         births = {
             aweme_id: find_birth(aweme_id, stated=values.get(aweme_id), observed_at=until)
             for aweme_id in aweme_ids

@@ -7,7 +7,7 @@ import pytest
 from warehouse.queries.lists import (
     ListCapture,
     ListCaptures,
-    history_until,
+    captures_until,
     sort_members,
 )
 
@@ -32,7 +32,7 @@ def capture(
 
 def shown(captures: list[ListCapture], *, sequence: int | None = None) -> list[int] | None:
     """The sequences of the captures that a union is made of."""
-    found = history_until(captures, sequence=sequence, now=NOW)
+    found = captures_until(captures, sequence=sequence, now=NOW)
     return None if found is None else [page.sequence for page in found.pages]
 
 
@@ -91,9 +91,9 @@ def test_screens_are_the_captures_that_began_at_the_beginning() -> None:
     pages = (capture(1), capture(2, cursor_in=20), capture(3), capture(4, cursor_in=1))
     observed = ListCaptures(pages)
     assert observed.as_of == pages[3]
-    assert observed.screens == [pages[0], pages[2]]
-    assert observed.latest_screen == pages[2]
-    assert ListCaptures((pages[1],)).latest_screen is None
+    assert observed.first_pages == [pages[0], pages[2]]
+    assert observed.newest_first_page == pages[2]
+    assert ListCaptures((pages[1],)).newest_first_page is None
 
 
 IN_PUBLIC_ORDER = ["first", "second", "also old", "old", "ancient"]
