@@ -36,7 +36,7 @@ BEHIND_AN_EXTRA = {
         "pipelines/reports/", "warehouse/analysis/relation.py",
         "warehouse/exports/package_contents/report_numbers.py",  # runs where packages are read
     ),
-    "browser": ("pipelines/platform/browser/", "pipelines/reports/page.py"),
+    "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
     "celery": ("pipelines/orchestration/runs/celery_runs.py",),
     "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
     "postgres": ("pipelines/orchestration/server_storage.py",),
@@ -104,7 +104,7 @@ def test_a_library_outside_of_its_place_is_noticed() -> None:
     assert undeclared("api/app.py", "pandas", owners) == "api/app.py: pandas"
     assert undeclared("api/app.py", "playwright.async_api", owners) is not None
     assert undeclared("api/app.py", "librosa", owners) is not None
-    assert undeclared("pipelines/reports/page.py", "playwright.async_api", owners) is None
+    assert undeclared("pipelines/reports/pdf.py", "playwright.async_api", owners) is None
     assert undeclared("api/app.py", "uvicorn", owners) is None
 
 
