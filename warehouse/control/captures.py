@@ -1,4 +1,4 @@
-"""State that processes share about captures: who reads which page, sequence numbers, generations.
+"""State that processes share about captures: claims, sequence numbers, generations, the backlog.
 
 Of all callers that need the same page, one reads it and the others wait. A row says which process
 reads, whether others wait, and the id of the capture for them; the data itself is in the lake

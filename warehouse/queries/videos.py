@@ -1,4 +1,4 @@
-"""Queries of videos by id: their best observation now, and what was known at an earlier time."""
+"""Queries by id: the best observation of videos, now and earlier; accounts; erasure marks."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
