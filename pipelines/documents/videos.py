@@ -60,12 +60,10 @@ _PLAIN: Mapping[type, Callable[..., object]] = {
 }
 
 
-def to_video_document(
-    video: Video, *, first_observed_at: datetime | None = None
-) -> result_types.VideoDocument:
+def to_video_document(video: Video) -> result_types.VideoDocument:
     """Build the video record of the interface, without the fields of a ranking.
 
-    Without `first_observed_at`, this observation is the first.
+    Without a time of the first observation, this observation is the first.
     """
     birth, author, counts = video.birth, video.author, video.statistics
     return {
@@ -107,7 +105,7 @@ def to_video_document(
         "statistics_complete": video.statistics_complete,
         "statistics_source": video.statistics_source,
         "observed_at": to_time(video.observed_at),
-        "first_observed_at": to_time(first_observed_at or video.observed_at),
+        "first_observed_at": to_time(video.first_observed_at or video.observed_at),
     }
 
 
@@ -118,7 +116,6 @@ def to_ranked_document(
     source_music_id: str,
     source_music_url: str | None = None,
     comparison: Comparison | None = None,
-    first_observed_at: datetime | None = None,
 ) -> result_types.LinkedVideo:
     """Build an entry of `StoredResult.ranked`: a confirmed video with its link to the track.
 
@@ -132,7 +129,7 @@ def to_ranked_document(
     if (comparison is None) != (link_type == "exact_music_id"):
         raise ValueError(f"link_type {link_type} of {video.aweme_id} and its evidence disagree")
     document: result_types.LinkedVideo = {
-        **to_video_document(video, first_observed_at=first_observed_at),  # type: ignore[typeddict-item]  # a video has no evidence
+        **to_video_document(video),  # type: ignore[typeddict-item]  # a video has no evidence
         "link_type": link_type,
         "source_music_id": source_music_id,
         "source_channel_zh": SOURCE_CHANNEL_ZH[link_type],

@@ -109,12 +109,11 @@ def ranked_document(
     """Return the document of a confirmed video, with the public link of its sound."""
     music_id = run.music_of(entry.video)
     return to_ranked_document(
-        entry.video,
+        replace(entry.video, first_observed_at=first_observed_at),
         link_type=entry.link_type,
         source_music_id=music_id,
         source_music_url=_music_link(run, music_id),
         comparison=entry.comparison,
-        first_observed_at=first_observed_at,
     )
 
 

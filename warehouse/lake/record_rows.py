@@ -83,8 +83,9 @@ def _names(record: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(record))
 
 
-_OF_VIDEO = ("author", "music", "hashtags", "statistics", "local_source")  # no column of the name
-_VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
+# These fields of a video are no columns of that name.
+_OTHER_FIELDS = ("author", "music", "hashtags", "statistics", "local_source", "first_observed_at")
+_VIDEO = tuple(name for name in _names(Video) if name not in _OTHER_FIELDS)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
 _NOT_SHOWN = ("aweme_id", "surface", "observed_at", "create_time", "share_url", "is_exact")

@@ -18,6 +18,7 @@ from warehouse.queries import videos
 from warehouse.queries.videos import inline_values
 from warehouse.records.times import SEQUENCES_AT_MOMENT, find_birth, to_moment, to_ticks
 from warehouse.records.values import Row
+from warehouse.records.videos import Video
 
 # Pagination cursors over a union of observations, and within a page of the source.
 #
@@ -251,7 +252,7 @@ class UnionPage(ListHistory):
     aweme_ids: tuple[str, ...]
     platform_has_more: bool | None
     data_provider: str
-    listed: Mapping[str, videos.ListedVideo]
+    listed: Mapping[str, Video]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,7 +441,7 @@ def _last_change(engine: Engine, aweme_ids: Sequence[str], *, since: datetime) -
 
 def _sort(
     engine: Engine, aweme_ids: list[str], order: ListOrder, *, until: datetime
-) -> tuple[list[str], Mapping[str, videos.ListedVideo]]:
+) -> tuple[list[str], Mapping[str, Video]]:
     """Return the ids sorted by what was known at `until`, and the records read for it."""
     if order == "public":
         return aweme_ids, {}

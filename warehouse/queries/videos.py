@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -126,18 +125,11 @@ _LAST_COMMIT = """
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedVideo(Video):
-    """The best observation of a video, and when it was first observed."""
-
-    first_observed_at: datetime
-
-
 type SortValues = dict[str, int | None]
 """By video what a list is sorted by; a video of which it is unknown may be absent."""
 
 
-def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, ListedVideo]:
+def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
     """Return the best observation of each video. Videos never observed are absent.
 
     The newest with all four counts exact, else the newest with likes, else the newest. Where it
@@ -153,7 +145,7 @@ def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Li
 
 def read_sort_values(
     engine: Engine, aweme_ids: Sequence[str], *, by: SortColumn, until: datetime
-) -> tuple[SortValues, dict[str, ListedVideo]]:
+) -> tuple[SortValues, dict[str, Video]]:
     """Return what was known of videos at a time; with their best observations if they are few.
 
     `by` likes, or publication in Unix seconds as it was stated.
@@ -202,7 +194,7 @@ def _sort_values_from_index(
     aweme_ids: Sequence[str],
     by: SortColumn,
     until: datetime,
-) -> tuple[SortValues, dict[str, ListedVideo]]:
+) -> tuple[SortValues, dict[str, Video]]:
     """Answer `read_sort_values` from the index.
 
     The table is queried for videos with newer observations, and for those that a replay corrected
@@ -245,13 +237,13 @@ def _best(
     return engine.rows(sql, **ids, **params, bound=engine.complete_before(VIDEOS_TABLE))
 
 
-def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict[str, ListedVideo]:
+def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict[str, Video]:
     """Return the best committed observation of each video, and the time of its first one.
 
     `rows` cover what was committed before `bound`.
     """
     young = _read_recent(engine, [row["aweme_id"] for row in rows if row["has_young"]], bound)
-    listed: dict[str, ListedVideo] = {}
+    listed: dict[str, Video] = {}
     for row in rows:
         others = young.get(row["aweme_id"], [])
         best = [*others, *filter(None, [row["best"]])]
@@ -262,9 +254,7 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
             if values["create_time"] is None:
                 stated = [row["stated"], *(other["create_time"] for other in others)]
                 values["create_time"] = max(filter(None, stated), default=None)
-            listed[row["aweme_id"]] = ListedVideo(
-                **video_fields(values), first_observed_at=first_at
-            )
+            listed[row["aweme_id"]] = Video(**video_fields(values), first_observed_at=first_at)
     return listed
 
 

@@ -133,6 +133,10 @@ class Video:
     complete. Fields that a trimmed list item does not show are None: `hashtags` is empty only if
     the surface shows that there are none. `local_source` is the provider of a record that does not
     come from the platform.
+
+    `first_observed_at` belongs to records that the store returns: it is when the video was first
+    observed. It is None on a record that was just read, because the store was not asked; a stored
+    video always has one.
     """
 
     aweme_id: str
@@ -154,6 +158,7 @@ class Video:
     statistics: Statistics = field(default_factory=Statistics)
     is_exact: bool = True
     local_source: LocalSource | None = None
+    first_observed_at: datetime | None = None
 
     @property
     def statistics_complete(self) -> bool:

@@ -132,7 +132,6 @@ def to_metrics_document(
     window: TimeWindow,
     analyzed: Sequence[Video],
     *,
-    first_observed_at: Mapping[str, datetime],
     is_complete: bool,
     data_provider: str,
     is_demo: bool,
@@ -155,9 +154,7 @@ def to_metrics_document(
         "analyzed_count": len(liked),
         "average_digg_count": round(statistics.fmean(likes), 2) if likes else None,
         "median_digg_count": statistics.median(likes) if likes else None,
-        "top_video": None
-        if top is None
-        else to_video_document(top, first_observed_at=first_observed_at.get(top.aweme_id)),
+        "top_video": None if top is None else to_video_document(top),
         "statistics_complete": is_complete
         and len(liked) == len(analyzed)
         and all(video.statistics_complete for video in liked),

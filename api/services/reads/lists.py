@@ -30,7 +30,7 @@ from warehouse.queries.lists import (
     read_union_page,
     sort_members,
 )
-from warehouse.queries.videos import ListedVideo, read_listed_videos
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music
 
@@ -160,7 +160,7 @@ class ListSource[Answer]:
         self,
         aweme_ids: Sequence[str],
         *,
-        listed: Mapping[str, ListedVideo] | None = None,
+        listed: Mapping[str, Video] | None = None,
         is_first: bool,
     ) -> list[VideoDocument]:
         """Return the records of a page in its order, without those of another entity.
@@ -187,9 +187,7 @@ class ListSource[Answer]:
         page = VideoPage(videos=own, foreign=foreign, cursor=None, has_more=None)
         if is_first and page.is_substituted:
             raise foreign_rows_error(page, surface=self.surfaces[0])
-        return [
-            to_video_document(video, first_observed_at=video.first_observed_at) for video in own
-        ]
+        return [to_video_document(video) for video in own]
 
     def _is_due(
         self,

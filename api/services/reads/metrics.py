@@ -7,7 +7,6 @@ metrics.
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 
 from anyio.to_thread import run_sync
@@ -56,7 +55,6 @@ async def read_metrics(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
         analyzed,
-        first_observed_at=collector.first_at,
         is_complete=collector.is_complete,
         data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
         is_demo=sources.is_demo or is_fallback,
@@ -66,7 +64,7 @@ async def read_metrics(
 
 @dataclass(slots=True)
 class _Collector:
-    """Collects the videos of one request. `first_at` is the time of their first observation."""
+    """Collects the videos of one request."""
 
     sources: Sources
     captures: Captures
@@ -75,7 +73,6 @@ class _Collector:
     count: int
     deadline: Deadline
     videos: dict[str, Video] = field(default_factory=dict)
-    first_at: dict[str, datetime] = field(default_factory=dict)
     refused: list[SametrackError] = field(default_factory=list)
     own: dict[str, Video] = field(default_factory=dict)
     foreign: dict[str, Video] = field(default_factory=dict)
@@ -141,7 +138,6 @@ class _Collector:
         listed = await run_sync(read_listed_videos, self.sources.engine, page.aweme_ids)
         for name, entry in listed.items():
             self._take(name, entry)
-            self.first_at[name] = entry.first_observed_at
         videos = tuple(listed[name] for name in page.aweme_ids if name in self.videos)
         return VideoPage(videos=videos, cursor=page.cursor, has_more=page.has_more)
 
@@ -158,20 +154,21 @@ class _Collector:
 
     async def _details(self, candidates: Sequence[Video]) -> None:
         """Read the details of candidates that are or may be in the window."""
-        aweme_ids = [
-            video.aweme_id
+        posts = {
+            video.aweme_id: video
             for video in candidates
             if video.create_time is None or self.window.holds(video.create_time)
-        ]
-        gone = await lately_unavailable(self.sources, aweme_ids)
+        }
+        gone = await lately_unavailable(self.sources, list(posts))
         read = partial(self.captures.video, max_age_s=self.sources.settings.video_ttl)
         readings = await self.deadline.each(
-            [name for name in aweme_ids if name not in gone], read, parallel=MAX_PARALLEL_READS
+            [name for name in posts if name not in gone], read, parallel=MAX_PARALLEL_READS
         )
         readings.values.update(gone)
         for name, detail in readings.values.items():
             if isinstance(detail, VideoDetail):
-                self._take(name, detail.video)
+                first_observed_at = posts[name].first_observed_at
+                self._take(name, replace(detail.video, first_observed_at=first_observed_at))
             else:
                 self.videos.pop(name, None)  # deleted or hidden in the meantime
         for error in readings.errors.values():

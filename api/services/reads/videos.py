@@ -6,6 +6,7 @@ Decides which are read, which are returned, and why others are not. Not here: th
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -20,7 +21,7 @@ from pipelines.captures.sharing import is_fresh
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_document, to_video_document
 from warehouse.queries.captures import read_unavailable_videos
-from warehouse.queries.videos import ListedVideo, read_listed_videos
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import SametrackError, UnreachableError, UpstreamError
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
@@ -85,17 +86,15 @@ async def lately_unavailable(
 
 
 def _served(
-    aweme_id: str, entry: ListedVideo | None, read: ReadOutcomes[str, DetailOrUnavailable]
+    aweme_id: str, stored: Video | None, read: ReadOutcomes[str, DetailOrUnavailable]
 ) -> VideoDocument | None:
     """Return the document of one video, None if it was not read."""
-    first = None if entry is None else entry.first_observed_at
     detail = read.values.get(aweme_id)
     if isinstance(detail, VideoDetail):
-        return to_video_document(detail.video, first_observed_at=first)
+        first_observed_at = None if stored is None else stored.first_observed_at
+        return to_video_document(replace(detail.video, first_observed_at=first_observed_at))
     is_asked = detail is not None or aweme_id in read.errors or aweme_id in read.late
-    if entry is None or is_asked:
-        return None
-    return to_video_document(entry, first_observed_at=first)
+    return None if stored is None or is_asked else to_video_document(stored)
 
 
 def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> FilteredVideo:
@@ -109,7 +108,7 @@ def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> Fi
 
 
 def _is_from_app(
-    aweme_id: str, listed: Mapping[str, ListedVideo], read: ReadOutcomes[str, DetailOrUnavailable]
+    aweme_id: str, listed: Mapping[str, Video], read: ReadOutcomes[str, DetailOrUnavailable]
 ) -> bool:
     """Return whether the returned record of a video was ever observed on a device."""
     detail = read.values.get(aweme_id)

@@ -26,6 +26,7 @@ def work(
         surface=surface,
         observed_at=END,
         create_time=at,
+        first_observed_at=END - timedelta(days=1),
         statistics=Statistics(digg_count=likes, comment_count=0, collect_count=0, share_count=0),
     )
 
@@ -35,7 +36,6 @@ def metrics(*works: Video, count: int = 20, is_complete: bool = True) -> Any:
         ACCOUNT,
         WINDOW,
         WINDOW.newest(works, count),
-        first_observed_at={"a": END - timedelta(days=1)},
         is_complete=is_complete,
         data_provider="mock",
         is_demo=True,
@@ -95,9 +95,8 @@ def test_averages_lie_between_the_least_and_the_most(found: list[tuple[float, in
     works = [work(str(n), age_days=age, likes=likes) for n, (age, likes) in enumerate(found)]
     held = WINDOW.newest(works, 20)
     document: Any = to_metrics_document(
-        ACCOUNT, WINDOW, held, first_observed_at={}, is_complete=True, data_provider="mock",
-        is_demo=True,
-    )  # fmt: skip
+        ACCOUNT, WINDOW, held, is_complete=True, data_provider="mock", is_demo=True
+    )
     likes = [video.statistics.digg_count or 0 for video in held]
     assert document["analyzed_count"] == len(held) <= 20
     for name in ("average_digg_count", "median_digg_count"):

@@ -8,7 +8,6 @@ import pytest
 from api.services.reads.documents import provenance
 from api.services.reads.sources import ReadOutcomes
 from api.services.reads.videos import _is_from_app
-from warehouse.queries.videos import ListedVideo
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -50,8 +49,6 @@ def test_a_device_was_used_where_what_is_served_was_read_by_one(
     listed = (
         {}
         if stored is None
-        else {
-            "1": ListedVideo(aweme_id="1", surface=stored, observed_at=NOW, first_observed_at=NOW)
-        }
+        else {"1": Video(aweme_id="1", surface=stored, observed_at=NOW, first_observed_at=NOW)}
     )
     assert _is_from_app("1", listed, readings) is is_from_app
