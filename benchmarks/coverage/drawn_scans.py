@@ -44,7 +44,7 @@ from sandbox.world.ground_truth import GroundTruth
 from sandbox.world.guest_view import GuestView, VideoTextIndex, hashtag_id, hashtags_in
 from sandbox.world.world import SandboxWorld
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, RandomAudit
-from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
+from warehouse.records.videos import Author, Hashtag, Music, SoundAddresses, Statistics, Video
 
 AUDIT_SIZE = int(Settings.model_fields["random_audit_size"].default)
 ROUNDS = 8
@@ -200,7 +200,7 @@ class ScanSimulator:
             groups.setdefault(_music_of(video), []).append(video)
         rejected: set[str] = set()
         for music_id in groups.keys() - scan.settled:
-            chosen = videos_to_verify(groups[music_id], silent=self._silent, limit=REPRESENTATIVES)
+            chosen = videos_to_verify(groups[music_id], limit=REPRESENTATIVES)
             heard = {one.aweme_id: self._carries(one.aweme_id) for one in chosen}
             scan.settled.add(music_id)
             if any(heard.values()):
@@ -324,6 +324,7 @@ class ScanSimulator:
                 Hashtag(ch_id=str(hashtag_id(name)), name=name) for name in hashtags_in(caption)
             ),
             statistics=Statistics(digg_count=int(works.digg_count[row])),
+            sound=SoundAddresses(is_silent_placeholder=bool(works.is_silent[row])),
         )  # fmt: skip
 
 

@@ -29,7 +29,6 @@ from warehouse.records.videos import (
     Track,
     UnavailableVideo,
     Video,
-    VideoDetail,
     VideoPage,
 )
 from warehouse.tables import BY_NAME
@@ -106,8 +105,8 @@ def _page_rows(value: object) -> Rows:
 
 
 def _videos(value: object) -> tuple[Video, ...]:
-    if isinstance(value, VideoDetail):
-        return (value.video,)
+    if isinstance(value, Video):
+        return (value,)
     return value.videos if isinstance(value, VideoPage | SearchPage) else ()
 
 

@@ -24,7 +24,7 @@ from warehouse import open_warehouse
 from warehouse.home import open_home
 from warehouse.lake.record_rows import observation_row, video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 from warehouse.tables import BY_NAME
 
 _ORIGIN: dict[str, Any] = {"capture_id": None, "job_id": None, "data_provider": "mock"}
@@ -156,9 +156,9 @@ def _observed(view: WorldSnapshot, met: list[VideoTruth]) -> Iterator[Row]:
     for one in met:
         work = view.world.video_of_id(one.aweme_id)
         assert work is not None
-        detail = to_detail(view, work)
-        assert isinstance(detail, VideoDetail)
-        yield video_row(detail.video, **_ORIGIN)
+        video = to_detail(view, work)
+        assert isinstance(video, Video)
+        yield video_row(video, **_ORIGIN)
 
 
 def _confirmed(sound: SandboxSound, one: VideoTruth) -> Row:

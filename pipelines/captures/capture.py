@@ -23,15 +23,7 @@ from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-)
+from warehouse.records.videos import Account, HashtagInfo, Track, UnavailableVideo, Video, VideoPage
 
 CaptureKind = Literal[
     "track",
@@ -479,7 +471,7 @@ def _observation_rows(
             row = record_rows.search_page_row(page, term=capture.request.entity_id, place=place)
             row |= {"surface": capture.surface, "observed_at": capture.observed_at}
             yield "raw.search_pages", {**row, **origin}
-        case VideoDetail(video=video):
+        case Video() as video:
             yield from _video_rows((video,), origin)
         case Track() as track:
             yield "raw.tracks", record_rows.observation_row(track, **origin)

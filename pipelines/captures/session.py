@@ -24,7 +24,7 @@ from pipelines.platform.http.circuit_breaker import HEALTH_TTL_S
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sources.rules import ANSWERED
-from pipelines.platform.sources.table import CapturedValue, Reading, SoundFile
+from pipelines.platform.sources.table import CapturedValue, DetailOrUnavailable, Reading, SoundFile
 from warehouse.control import hosts, links
 from warehouse.queries.captures import read_music_of_song
 from warehouse.records import errors, videos
@@ -46,7 +46,6 @@ _USER_HINT = (
 )
 _HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
-type DetailOrUnavailable = videos.VideoDetail | videos.UnavailableVideo
 type FetchList = Callable[[str, int], Coroutine[object, object, Reading[videos.VideoPage]]]
 type TargetKind = Literal["music", "user", "hashtag"]
 
@@ -325,33 +324,33 @@ class Captures(CaptureSession):
         if max_age_s > 0 and not self._has_journalled(request):
             stored = await self._recent.find(aweme_id, max_age_s=max_age_s)
             if stored is not None:
-                return videos.VideoDetail(video=stored)
+                return stored
         capture = await self._capture(request, lambda: self._provider.fetch_video(aweme_id))
         self._details[aweme_id] = (capture.observed_at, capture.result)
         return capture.result
 
-    async def sound(self, detail: videos.VideoDetail) -> SoundFile:
-        """Download the sound of a video; its detail is read again if URLs are missing or expired.
+    async def sound(self, video: videos.Video) -> SoundFile:
+        """Download the sound of a video; its page is read again if URLs are missing or expired.
 
         The caller removes the file.
 
         Raises:
             AudioUnavailableError: The video has no sound.
         """
-        has_sound = bool(detail.play_urls) or detail.is_silent_placeholder
+        has_sound = video.sound is not None and bool(video.sound.urls or video.is_silent)
         if has_sound:
             try:
-                return await self._download(detail)
+                return await self._download(video)
             except errors.AudioUnavailableError as error:
                 if error.status not in _EXPIRED:
                     raise
-        aweme_id = detail.video.aweme_id
+        aweme_id = video.aweme_id
         request = CaptureRequest(kind="work", surface="video_page", entity_id=aweme_id)
         stored: Capture[DetailOrUnavailable] = Capture(
             request=request,
             surface=request.surface,
-            observed_at=detail.video.observed_at,
-            value=detail,
+            observed_at=video.observed_at,
+            value=video,
             capture_id=None,
         )
         capture = await self._capture_anew(
@@ -368,10 +367,10 @@ class Captures(CaptureSession):
             )
         return await self._download(capture.result)
 
-    async def _download(self, detail: videos.VideoDetail) -> SoundFile:
+    async def _download(self, video: videos.Video) -> SoundFile:
         return await self._capture_sound(
-            detail.video.aweme_id,
-            lambda: self._provider.download_sound(detail, self._sounds_dir),
+            video.aweme_id,
+            lambda: self._provider.download_sound(video, self._sounds_dir),
         )
 
     # What users enter
@@ -547,7 +546,7 @@ class Captures(CaptureSession):
         detail = await self.video(aweme_id)
         if isinstance(detail, videos.UnavailableVideo):
             raise error(f"the video {aweme_id} is not visible to guests", hint=hint)
-        return detail.video
+        return detail
 
 
 def _trimmed(text: str, error: type[errors.SametrackError], hint: str) -> str:

@@ -31,7 +31,7 @@ from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPage
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoPage
 
 # Keeps erased accounts out of captures: they are not requested, and are removed from records.
 #
@@ -94,11 +94,10 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
         case SearchPage():
             kept = _kept(value.videos, marks)
             remaining = value if kept is value.videos else replace(value, videos=kept)
-        case VideoDetail() if _is_erased(value.video, marks):
-            remaining = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
-        case VideoDetail():
-            video = _without_name(value.video, marks)
-            remaining = value if video is value.video else replace(value, video=video)
+        case Video() if _is_erased(value, marks):
+            remaining = UnavailableVideo(aweme_id=value.aweme_id, reason=ERASED_REASON)
+        case Video():
+            remaining = _without_name(value, marks)
         case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
             title = None if _names_uploader(value) else value.title
             source = None if marks.hold(value.source_aweme_id) else value.source_aweme_id
@@ -339,7 +338,7 @@ def _from_rows(
         case "hashtag":
             value = record_rows.hashtag_from_row(first)
         case "work":  # without URLs of its sound: those are never stored
-            value = VideoDetail(video=record_rows.video_from_row(first))
+            value = record_rows.video_from_row(first)
         case "search":
             value = record_rows.search_page_from_row(
                 first, captures.read_page_videos(engine, capture["capture_id"])

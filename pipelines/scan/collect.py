@@ -39,7 +39,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     UpstreamError,
 )
-from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video
 
 # The guest search of a scan: its results become candidates and a list of their own.
 
@@ -144,7 +144,7 @@ def search_related(run: ScanRun) -> StoredSearch:
     state, search = run.state, _finished_search(run)
     # A video comes from its detail page if it was read, else from the newest search.
     videos = {video.aweme_id: video for video in search.videos}
-    videos |= {aweme_id: detail.video for aweme_id, detail in state.details.items()}
+    videos |= state.details
     earlier = sorted(set(state.search_union) - set(videos))
     if earlier:
         videos |= read_latest_videos(run.runtime.engine, earlier)
@@ -348,7 +348,7 @@ def read_details(run: ScanRun) -> list[Video]:
     counts = Counter(error.stop_reason for error in errors)
     refusal = refusal_among(errors)
     stop = max(sorted(counts), key=counts.__getitem__, default="completed")
-    videos = [state.details[name].video for name in missing if name in state.details]
+    videos = [state.details[name] for name in missing if name in state.details]
     items = len(videos) + sum(name in state.unavailable for name in missing)
     add_reads(
         run,
@@ -363,7 +363,7 @@ def read_details(run: ScanRun) -> list[Video]:
     return videos
 
 
-async def read_detail(run: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
+async def read_detail(run: ScanRun, aweme_id: str) -> Video | UnavailableVideo:
     """Read the detail page of a video; a recent stored one is used, unless `refresh` is set."""
     age = 0 if run.parameters.refresh else DETAIL_MAX_AGE_S
     with run.stopwatch.waiting("upstream"):

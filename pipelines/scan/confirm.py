@@ -21,7 +21,7 @@ from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, R
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.evidence import Comparison
 from warehouse.records.jobs import DISCOVERY
-from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 AUDIO_UNAVAILABLE = AudioUnavailableError.type
 NO_REFERENCE = "no_reference_sound"
@@ -144,13 +144,10 @@ async def _verify_music_ids(run: ScanRun) -> list[str]:
         return []
     references = await _choose_references(run)
     # Load the stored features of all representatives in one query.
-    silent = state.silent_videos()
     to_verify = [
         video
         for videos in groups.values()
-        for video in expansion.videos_to_verify(
-            videos, silent=silent, limit=expansion.REPRESENTATIVES
-        )
+        for video in expansion.videos_to_verify(videos, limit=expansion.REPRESENTATIVES)
     ]
     state.sounds_wanted = run.progress.audio_checked_count + len(to_verify)
     await verify_audio.load_known_sounds(run, to_verify)
@@ -329,15 +326,14 @@ async def _compare_sample(
 ) -> list[tuple[AuditedVideo, list[Comparison]]]:
     """Return the verdict on each drawn video whose page was read, and the compared pairs."""
 
-    async def compare(detail: VideoDetail) -> tuple[AuditedVideo, list[Comparison]]:
-        video = detail.video
+    async def compare(video: Video) -> tuple[AuditedVideo, list[Comparison]]:
         audited = AuditedVideo(
             aweme_id=video.aweme_id,
             verdict="not_comparable",
             reason="silent_placeholder",
             music_id=video.music.music_id if video.music else None,
         )
-        if detail.is_silent_placeholder:
+        if video.is_silent:
             return audited, []
         verdict, comparisons = await verify_audio.verify_music(run, [video], references)
         if not comparisons:
@@ -351,6 +347,6 @@ async def _compare_sample(
         )
         return audited, comparisons
 
-    details = list(run.state.audit_details.values())
-    await verify_audio.load_known_sounds(run, [detail.video for detail in details])
-    return await collect.run_each(run, details, compare, at_once=GROUPS_IN_FLIGHT)
+    videos = list(run.state.audit_details.values())
+    await verify_audio.load_known_sounds(run, videos)
+    return await collect.run_each(run, videos, compare, at_once=GROUPS_IN_FLIGHT)

@@ -165,8 +165,8 @@ def _candidate_document(run: ScanRun, sighting: Sighting) -> result_types.Discov
     state, aweme_id = run.state, sighting.aweme_id
     verdict, reason = state.outcomes.get(aweme_id, ("pooled", "not_read"))
     confirmed = state.confirmed.get(aweme_id)
-    detail = state.details.get(aweme_id)
-    sound = detail.video.music if detail else None
+    video = state.details.get(aweme_id)
+    sound = video.music if video else None
     if confirmed is not None:
         comparison = confirmed.comparison
     else:

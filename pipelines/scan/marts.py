@@ -110,8 +110,7 @@ def detail_rows(run: ScanRun) -> list[MartRow]:
     state = run.state
     rows: list[MartRow] = []
     for aweme_id in state.pool:
-        detail = state.details.get(aweme_id)
-        video = detail.video if detail else None
+        video = state.details.get(aweme_id)
         outcome, reason = state.outcomes.get(aweme_id, ("pooled", None))
         row: MartRow = {
             "aweme_id": aweme_id,

@@ -244,7 +244,7 @@ async def _download(run: ScanRun, video: Video) -> SoundFile:
     with run.stopwatch.waiting("upstream"):
         if video.surface == SONG_SURFACE and song is not None:
             return await run.captures.song_sound(song)
-        return await run.captures.sound(run.state.detail_of(video.aweme_id))
+        return await run.captures.sound(video)
 
 
 async def _measure_file(run: ScanRun, video: Video, file: SoundFile) -> Row:
@@ -378,9 +378,7 @@ async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> list[Measured
 
     Muted videos and videos that play something else are replaced by the next ones.
     """
-    batches = expansion.verification_batches(
-        videos, silent=run.state.silent_videos(), size=expansion.REFERENCE_TRIALS
-    )
+    batches = expansion.verification_batches(videos, size=expansion.REFERENCE_TRIALS)
     await load_known_sounds(run, [video for batch in batches for video in batch])
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- see the docstring
 
@@ -420,9 +418,7 @@ async def verify_music(
         The verdict and all compared pairs; without pairs, every video has the silent placeholder.
     """
     measured: list[MeasuredVideo] = []
-    batches = expansion.verification_batches(
-        videos, silent=run.state.silent_videos(), size=expansion.REPRESENTATIVES
-    )
+    batches = expansion.verification_batches(videos, size=expansion.REPRESENTATIVES)
     for number, batch in enumerate(batches):
         # The stored features of the first batches of all music ids were loaded in one query.
         if number > 0:

@@ -16,7 +16,7 @@ from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import HANDLE, Question, Reading, SoundFile, SourceRequest
 from sandbox.mock.provider import MockProvider
 from warehouse.records.errors import UpstreamError
-from warehouse.records.videos import VideoDetail, VideoPage
+from warehouse.records.videos import Video, VideoPage
 
 
 class FallbackProvider(Provider):
@@ -69,9 +69,9 @@ class FallbackProvider(Provider):
         """Resolve a link through the public source."""
         return await self._real.resolve_link(url)
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, video: Video, into: Path) -> SoundFile:
         """Download through the public source."""
-        return await self._real.download_sound(detail, into)
+        return await self._real.download_sound(video, into)
 
     async def aclose(self) -> None:
         """Close both sources."""

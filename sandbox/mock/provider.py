@@ -28,15 +28,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-)
+from warehouse.records.videos import Account, HashtagInfo, Track, UnavailableVideo, Video, VideoPage
 
 PARSER_VERSION = "mock-2"
 SEARCH_DEPTH = 200
@@ -165,7 +157,7 @@ class MockProvider(LocalProvider):
                 return self.reading("user_by_handle", request.entity_id, account)
         raise UnresolvedIdError("the demo world knows no account with this handle")
 
-    def _video(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
+    def _video(self, request: SourceRequest) -> Reading[Video | UnavailableVideo]:
         aweme_id = request.entity_id
         work = self._world.video_of_id(aweme_id)
         found = (
@@ -230,12 +222,12 @@ class MockProvider(LocalProvider):
             f"the demo world knows no short link {url}", hint="give a music id or a long link"
         )
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, video: Video, into: Path) -> SoundFile:
         """Copy the sound of a video to `into`; it is rendered on first use."""
-        work = self._world.video_of_id(detail.video.aweme_id)
-        if work is None or work.is_silent or detail.is_silent_placeholder:
+        work = self._world.video_of_id(video.aweme_id)
+        if work is None or work.is_silent or video.is_silent:
             raise AudioUnavailableError(
-                f"the video {detail.video.aweme_id} has no sound",
+                f"the video {video.aweme_id} has no sound",
                 surface="media",
                 reason="silent_placeholder" if work is not None else "no_sound_address",
             )

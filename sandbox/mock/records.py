@@ -17,11 +17,11 @@ from warehouse.records.videos import (
     Author,
     Hashtag,
     Music,
+    SoundAddresses,
     Statistics,
     Track,
     UnavailableVideo,
     Video,
-    VideoDetail,
 )
 
 
@@ -71,14 +71,16 @@ def to_account(view: WorldSnapshot, index: int) -> Account:
     )
 
 
-def to_detail(view: WorldSnapshot, work: SandboxVideo) -> VideoDetail | UnavailableVideo:
+def to_detail(view: WorldSnapshot, work: SandboxVideo) -> Video | UnavailableVideo:
     """A video with its four counts, or the reason why guests do not see it."""
     if not work.is_public:
         return to_missing(work.aweme_id, HIDDEN_REASONS[work.state])
-    return VideoDetail(
-        video=_video(view, work, surface="video_page"),
-        play_urls=() if work.is_silent else (f"mock:{work.aweme_id}",),
-        is_silent_placeholder=work.is_silent,
+    return replace(
+        _video(view, work, surface="video_page"),
+        sound=SoundAddresses(
+            urls=() if work.is_silent else (f"mock:{work.aweme_id}",),
+            is_silent_placeholder=work.is_silent,
+        ),
     )
 
 

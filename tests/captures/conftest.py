@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,10 @@ from warehouse.records.videos import (
     Account,
     Author,
     HashtagInfo,
+    SoundAddresses,
     Statistics,
     Track,
     Video,
-    VideoDetail,
     VideoPage,
 )
 
@@ -107,7 +107,7 @@ class Source(Provider):
         return await self._read("hashtag_info", ch_id, found)
 
     async def fetch_video(self, aweme_id: str) -> Reading[Any]:
-        detail = VideoDetail(video=video(aweme_id, "video_page"), play_urls=("http://x/",))
+        detail = replace(video(aweme_id, "video_page"), sound=SoundAddresses(urls=("http://x/",)))
         return await self._read("video_page", aweme_id, detail)
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
@@ -161,7 +161,7 @@ class Source(Provider):
         self.asked.append(("short_link", url))
         return self.targets[f"behind {url}"]
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> Any:
+    async def download_sound(self, detail: Video, into: Path) -> Any:
         raise AssertionError("no capture of these tests reads a sound")
 
     async def aclose(self) -> None:

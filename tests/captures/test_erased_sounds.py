@@ -7,7 +7,7 @@ import pytest
 from pipelines.captures.sharing import without_erased
 from warehouse.maintenance.erasure import AccountNames
 from warehouse.records.erasure import ErasureMarks, erasure_mark
-from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Author, Music, Track, Video, VideoPage
 
 GONE, STAYS = "7410000000000000001", "7420000000000000001"
 NAMES = AccountNames(
@@ -78,9 +78,9 @@ def test_a_video_of_another_account_keeps_no_name_of_an_erased_sound(title: str)
     first, second = without_erased(page, MARKS).videos
     assert first is page.videos[0]
     assert (second.music, second.author) == (nameless, page.videos[1].author)
-    shown = without_erased(VideoDetail(video=use(title)), MARKS)
-    assert isinstance(shown, VideoDetail)
-    assert shown.video.music == nameless
+    shown = without_erased(use(title), MARKS)
+    assert isinstance(shown, Video)
+    assert shown.music == nameless
     track = without_erased(sound(title, born_with=STAYS), MARKS)
     assert (track.title, track.author, track.owner_nickname) == (None, None, None)
     assert track.source_aweme_id == STAYS
@@ -90,4 +90,4 @@ def test_a_video_of_another_account_keeps_no_name_of_an_erased_sound(title: str)
 def test_a_video_with_the_sound_of_another_name_is_kept_as_it_is(title: str | None) -> None:
     page = VideoPage(videos=(use(title),), cursor=None, has_more=False)
     assert without_erased(page, MARKS) is page
-    assert without_erased(detail := VideoDetail(video=use(title)), MARKS) is detail
+    assert without_erased(detail := use(title), MARKS) is detail

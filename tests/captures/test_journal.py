@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from pipelines.platform.sources.table import SoundFile
 from warehouse.control import ControlStore, open_control, scan_journal
 from warehouse.records.errors import RateLimitedError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import UnavailableVideo, Video, VideoDetail, VideoPage
+from warehouse.records.videos import SoundAddresses, UnavailableVideo, Video, VideoPage
 
 NOW = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
 VIDEO = Video(aweme_id="1", surface="video_page", observed_at=NOW, desc="早安")
@@ -97,7 +98,7 @@ def capture_of(**facts: Any) -> Capture[Any]:
 
 
 CAPTURES = [
-    capture_of(value=VideoDetail(video=VIDEO, play_urls=("u",)), capture_id=None),
+    capture_of(value=replace(VIDEO, sound=SoundAddresses(urls=("u",))), capture_id=None),
     capture_of(value=VideoPage(videos=(VIDEO,), cursor=7, has_more=True)),
     capture_of(value=UnavailableVideo(aweme_id="1", reason="deleted"), is_shared=True),
     capture_of(
@@ -108,9 +109,7 @@ CAPTURES = [
             path=Path("a/b"), sha256="c", size_bytes=1, content_type=None, request_count=3
         ),
     ),
-    capture_of(
-        value=VideoDetail(video=VIDEO), payload=b"<html>", content_type="text/html", http_status=200
-    ),
+    capture_of(value=VIDEO, payload=b"<html>", content_type="text/html", http_status=200),
 ]
 
 

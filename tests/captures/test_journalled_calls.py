@@ -15,7 +15,7 @@ from pipelines.captures.session import Captures
 from tests.captures.conftest import video
 from tests.captures.test_redirected_links import GONE, OneVideo
 from warehouse.records.errors import AudioUnavailableError, ForbiddenError
-from warehouse.records.videos import Track, VideoDetail
+from warehouse.records.videos import Track, Video
 
 pytestmark = pytest.mark.full
 
@@ -69,7 +69,7 @@ async def test_journal_gives_unshared_reads_to_the_next_run(
     run: Callable[[int], Captures], source: OneVideo
 ) -> None:
     source.found = GONE
-    detail = VideoDetail(video=video(GONE.aweme_id, "video_page"))
+    detail = video(GONE.aweme_id, "video_page")
     for number in (1, 2):
         async with run(number) as captures:
             with pytest.raises(AudioUnavailableError, match="no longer available"):
@@ -82,7 +82,7 @@ async def test_a_video_that_the_store_had_is_the_stored_one_in_the_next_run_too(
     run: Callable[[int], Captures], begin: Begin, source: OneVideo
 ) -> None:
     """Its sound was read from a newer page, which the store has by then."""
-    source.found = VideoDetail(video=video("7361234567890123456", "video_page"))
+    source.found = video("7361234567890123456", "video_page")
     async with begin() as earlier:
         await earlier.video(GONE.aweme_id)
     source.found = GONE
@@ -94,7 +94,7 @@ async def test_a_video_that_the_store_had_is_the_stored_one_in_the_next_run_too(
             with pytest.raises(AudioUnavailableError, match="no longer available"):
                 await captures.sound(read[-1])
             assert captures.requests_used == 1
-    assert isinstance(read[0], VideoDetail)
+    assert isinstance(read[0], Video)
     assert read[1] == read[0]
     assert source.asked == [("video_page", GONE.aweme_id)] * 2
 
@@ -104,7 +104,7 @@ async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
 ) -> None:
     """The call that a run would have made is not begun: one never awaited would be a warning."""
     source.error = ForbiddenError("no", surface="video_page", status=403)
-    detail = VideoDetail(video=video(GONE.aweme_id, "video_page"))
+    detail = video(GONE.aweme_id, "video_page")
     for number in (1, 2):
         async with run(number) as captures:
             with pytest.raises(ForbiddenError):

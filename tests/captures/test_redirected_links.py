@@ -23,7 +23,7 @@ from warehouse.records.errors import (
     SametrackError,
     UnresolvedIdError,
 )
-from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import Music, SoundAddresses, UnavailableVideo, Video
 
 pytestmark = pytest.mark.full
 
@@ -31,7 +31,7 @@ VIDEO_ID, SONG_ID, TREND_ID = "7361234567890123456", "7100000000000000001", "720
 SEC = "MS4wLjABAAAAabcdef"
 SHORT = "http://v/short/"
 GONE = UnavailableVideo(aweme_id=VIDEO_ID, reason="unavailable", filter_reason="deleted")
-NAMELESS = VideoDetail(video=replace(video(VIDEO_ID, "video_page"), author=None))
+NAMELESS = replace(video(VIDEO_ID, "video_page"), author=None)
 
 Begin = Callable[..., Captures]
 
@@ -40,7 +40,7 @@ Begin = Callable[..., Captures]
 class OneVideo(Source):
     """A source whose videos are all this one."""
 
-    found: VideoDetail | UnavailableVideo = NAMELESS
+    found: Video | UnavailableVideo = NAMELESS
 
     @override
     async def fetch_video(self, aweme_id: str) -> Reading[Any]:
@@ -113,7 +113,7 @@ async def test_a_video_that_is_not_shown_leads_to_nothing(begin: Begin, source: 
 
 async def test_a_video_leads_to_its_music_and_its_author(begin: Begin, source: OneVideo) -> None:
     music = Music(music_id="7500000000000000001")
-    source.found = VideoDetail(video=replace(video(VIDEO_ID, "video_page"), music=music))
+    source.found = replace(video(VIDEO_ID, "video_page"), music=music)
     async with begin() as captures:
         assert await captures.resolve("http://p/video/7") == music.music_id
         assert await captures.resolve_user("http://p/video/7") == "sec"
@@ -125,7 +125,7 @@ async def test_the_page_of_an_account_with_an_open_video_leads_to_that_account(
 ) -> None:
     """The video may be one that the account only liked; for a track it is the video that counts."""
     music = Music(music_id="7500000000000000001")
-    source.found = VideoDetail(video=replace(video(VIDEO_ID, "video_page"), music=music))
+    source.found = replace(video(VIDEO_ID, "video_page"), music=music)
     target = LinkTarget("video", VIDEO_ID, account=SEC)
     source.targets |= {"/open/": target, f"behind {SHORT}": target}
     async with begin() as captures:
@@ -202,7 +202,7 @@ async def test_a_trend_whose_videos_name_no_music_leads_to_no_track(
 async def test_a_video_read_a_moment_ago_is_given_again_with_its_addresses(
     begin: Begin, source: OneVideo
 ) -> None:
-    source.found = VideoDetail(video=video(VIDEO_ID, "video_page"), play_urls=("http://x/",))
+    source.found = replace(video(VIDEO_ID, "video_page"), sound=SoundAddresses(urls=("http://x/",)))
     async with begin() as captures:
         first = await captures.video(VIDEO_ID)
         assert await captures.video(VIDEO_ID, max_age_s=3600) is first
@@ -218,5 +218,5 @@ async def test_the_sound_of_a_video_that_is_gone_meanwhile_is_unavailable(
     source.found = GONE
     async with begin() as captures:
         with pytest.raises(AudioUnavailableError, match="no longer available") as met:
-            await captures.sound(VideoDetail(video=stored))
+            await captures.sound(stored)
     assert (met.value.surface, met.value.reason) == ("media", "deleted")

@@ -27,7 +27,7 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import SoundAddresses, Video
 
 pytestmark = pytest.mark.full
 
@@ -172,8 +172,11 @@ async def test_work_read_by_another_comes_without_its_expiring_addresses(
 ) -> None:
     async with start() as one, start() as two:
         first, second = await together(source, clock, one.video("7"), two.video("7"))
-    assert isinstance(second, VideoDetail)
-    assert (second.video, first.play_urls, second.play_urls) == (first.video, ("http://x/",), ())
+    assert isinstance(second, Video)
+    assert (second, first.sound) == (
+        replace(first, sound=None),
+        SoundAddresses(urls=("http://x/",)),
+    )
 
 
 async def test_refusal_is_told_to_those_who_wait_by_its_own_name(

@@ -33,6 +33,7 @@ from warehouse.records.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
+from warehouse.records.videos import Video
 
 VIDPLAT = "/api/v1/vidplat"
 RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"
@@ -81,8 +82,8 @@ def ch_id(stored_reads: ReadService) -> str:
         async with stored_reads.sources.users() as captures:
             for row in range(len(WORLD.works)):
                 found: Any = await captures.video(WORLD.works.row(row).aweme_id)
-                if getattr(found, "video", None) is not None and found.video.hashtags:
-                    return str(found.video.hashtags[0].ch_id)
+                if isinstance(found, Video) and found.hashtags:
+                    return str(found.hashtags[0].ch_id)
         raise AssertionError("no work has a hashtag")
 
     return asyncio.run(find())

@@ -13,7 +13,7 @@ from tests.deployment import LOCAL
 from warehouse.control import open_control
 from warehouse.home import open_home
 from warehouse.records.errors import SametrackError
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 pytestmark = pytest.mark.full
 
@@ -39,7 +39,7 @@ async def read_sound(port: int, home: Path, **values: Any) -> str:
     with closing(open_control(opened.control_url, world=opened.world)) as control:
         async with aclosing(build_data_provider(settings, profile, control=control)) as provider:
             detail = (await provider.fetch_video(tracks[0]["aweme_id"])).value
-            assert isinstance(detail, VideoDetail)
+            assert isinstance(detail, Video)
             try:
                 return (await provider.download_sound(detail, home)).path.suffix
             except SametrackError as error:

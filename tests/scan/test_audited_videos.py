@@ -21,7 +21,7 @@ from tests.audio.clips import Band, ClipMeasurer
 from tests.shared_files import SharedFolder
 from warehouse.records.coverage import RandomAudit
 from warehouse.records.errors import ForbiddenError, UpstreamError
-from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import Music, SoundAddresses, UnavailableVideo, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 type Row = dict[str, Any]
@@ -72,7 +72,7 @@ class AuditSession:
         self,
         seen: Sequence[str],
         *,
-        details: Mapping[str, VideoDetail | UnavailableVideo | UpstreamError] | None = None,
+        details: Mapping[str, Video | UnavailableVideo | UpstreamError] | None = None,
         sounds: Mapping[str, Row] | None = None,
         size: int = 20,
         kind: str = "scan",
@@ -91,7 +91,7 @@ class AuditSession:
         self.requests_used = 0
         self._details, self._sounds = dict(details or {}), dict(sounds or {})
 
-    async def video(self, aweme_id: str, *, max_age_s: float) -> VideoDetail | UnavailableVideo:
+    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | UnavailableVideo:
         """Answer for the platform, with one request."""
         assert max_age_s >= 0
         self.requests_used += 1
@@ -161,7 +161,7 @@ def test_random_audit_without_a_draw_gives_its_reason() -> None:
 
 def test_drawn_videos_are_compared_and_bound_those_that_were_not_drawn(songs: Songs) -> None:
     names = [str(number) for number in range(1, 7)]
-    details = {name: VideoDetail(video=video_of(name)) for name in names}
+    details = {name: video_of(name) for name in names}
     sounds = {name: songs.rows["song" if name == "3" else "other song"] for name in names}
     session = AuditSession(names, details=details, sounds=sounds)
     found = audited(session, [songs.reference])
@@ -178,9 +178,7 @@ def test_drawn_videos_are_compared_and_bound_those_that_were_not_drawn(songs: So
 def test_a_drawn_video_with_the_recording_is_neither_a_candidate_nor_confirmed(
     songs: Songs,
 ) -> None:
-    session = AuditSession(
-        ["1"], details={"1": VideoDetail(video=video_of("1"))}, sounds={"1": songs.rows["song"]}
-    )
+    session = AuditSession(["1"], details={"1": video_of("1")}, sounds={"1": songs.rows["song"]})
     assert audited(session, [songs.reference]).carrying == 1
     state = session.state
     changed = (state.pool, state.details, state.confirmed, state.verified, state.outcomes)
@@ -188,9 +186,9 @@ def test_a_drawn_video_with_the_recording_is_neither_a_candidate_nor_confirmed(
 
 
 def test_random_audit_excludes_videos_that_cannot_be_compared(songs: Songs) -> None:
-    silent = VideoDetail(video=video_of("3"), is_silent_placeholder=True)
-    details: dict[str, VideoDetail | UnavailableVideo | UpstreamError] = {
-        "1": VideoDetail(video=video_of("1")),
+    silent = replace(video_of("3"), sound=SoundAddresses(is_silent_placeholder=True))
+    details: dict[str, Video | UnavailableVideo | UpstreamError] = {
+        "1": video_of("1"),
         "2": UnavailableVideo(aweme_id="2", reason="deleted"),
         "3": silent,
     }

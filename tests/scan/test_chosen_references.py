@@ -24,7 +24,7 @@ from pipelines.scan.verify_audio import (
 from tests.audio.clips import Band, ClipMeasurer
 from tests.shared_files import SharedFolder
 from warehouse.records.errors import AudioUnavailableError
-from warehouse.records.videos import Music, Statistics, Video, VideoDetail
+from warehouse.records.videos import Music, Statistics, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SILENT = "silent"
@@ -49,8 +49,8 @@ class DeadMediaHost:
         self.asked: list[str] = []
         self.reason = "unreachable"
 
-    async def sound(self, detail: VideoDetail) -> Path:
-        self.asked.append(detail.video.aweme_id)
+    async def sound(self, video: Video) -> Path:
+        self.asked.append(video.aweme_id)
         raise AudioUnavailableError("nobody answers", surface="media", reason=self.reason)
 
 
@@ -61,9 +61,9 @@ class MediaHost:
         self.asked: list[str] = []
         self._folder = folder
 
-    async def sound(self, detail: VideoDetail) -> SoundFile:
-        self.asked.append(detail.video.aweme_id)
-        path = self._folder / detail.video.aweme_id
+    async def sound(self, video: Video) -> SoundFile:
+        self.asked.append(video.aweme_id)
+        path = self._folder / video.aweme_id
         path.touch()
         return SoundFile(
             path=path, sha256="0" * 64, size_bytes=0, content_type=None, request_count=1
@@ -108,7 +108,7 @@ class ListeningSession:
     excerpts = SimpleNamespace(max_bytes=0)
 
     def __init__(self, videos: Sequence[Video], sounds: Mapping[str, Row]) -> None:
-        self.state = ScanState(details={one.aweme_id: VideoDetail(video=one) for one in videos})
+        self.state = ScanState(details={one.aweme_id: one for one in videos})
         self.sounds = SoundWorkspace()
         self.journal = EmptyJournal()
         self.captures: Any = DeadMediaHost()

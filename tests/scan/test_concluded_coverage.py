@@ -16,7 +16,7 @@ from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.records.coverage import SourceCoverage, SourceDecision
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
-from warehouse.records.videos import Music, Video, VideoDetail
+from warehouse.records.videos import Music, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TRACK, OTHER = "7361234567890123456", "7360000000000000000"
@@ -64,7 +64,7 @@ class ConcludingScan:
                 aweme_id=name, surface="slides_info", observed_at=NOW,
                 music=Music(music_id=music_id),
             )  # fmt: skip
-            self.state.details[name] = VideoDetail(video=video)
+            self.state.details[name] = video
             self.state.confirmed[name] = ConfirmedVideo(
                 video=video, link_type="exact_music_id", expansion_round=0
             )

@@ -22,7 +22,7 @@ from pipelines.scan.state.scan_state import (
 from tests.scan.scan_fakes import FakeScan
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
-from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import Music, UnavailableVideo, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHA256 = "a" * 64
@@ -33,8 +33,8 @@ def video_of(name: str, music_id: str | None) -> Video:
     return Video(aweme_id=name, surface="video_detail", observed_at=NOW, music=music)
 
 
-def details_of(videos: Iterable[Video]) -> dict[str, VideoDetail]:
-    return {video.aweme_id: VideoDetail(video=video) for video in videos}
+def details_of(videos: Iterable[Video]) -> dict[str, Video]:
+    return {video.aweme_id: video for video in videos}
 
 
 def compared(name: str, music_id: str, verdict: Verdict, reason: str) -> Comparison:

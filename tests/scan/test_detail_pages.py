@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     StructureChangedError,
     UpstreamError,
 )
-from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 type Answer = UpstreamError | UnavailableVideo | None
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ class ReadingScan(FakeScan):
         self.is_cancelled = False
         self._answers = answers or {}
 
-    async def video(self, aweme_id: str, *, max_age_s: float) -> VideoDetail | UnavailableVideo:
+    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | UnavailableVideo:
         assert max_age_s > 0
         found = self._answers.get(aweme_id)
         self.requests_used += not isinstance(found, RefusedLatelyError) and found is not OFF
@@ -53,7 +53,7 @@ class ReadingScan(FakeScan):
             raise found
         if found is not None:
             return found
-        return VideoDetail(video=Video(aweme_id=aweme_id, surface="video_page", observed_at=NOW))
+        return Video(aweme_id=aweme_id, surface="video_page", observed_at=NOW)
 
     @override
     def check_cancelled(self) -> None:

@@ -13,7 +13,7 @@ from pipelines.scan.state.scan_state import ScanState
 from tests.scan.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, RefusedLatelyError, UpstreamError
-from warehouse.records.videos import Author, Hashtag, Music, Video, VideoDetail
+from warehouse.records.videos import Author, Hashtag, Music, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -85,6 +85,6 @@ def test_hashtags_beyond_the_limit_are_left() -> None:
 def test_a_discovery_reads_screens_of_authors_that_use_the_exact_track() -> None:
     scan = ScreenScan()
     details = [video_of("a", music_id="another"), video_of("b")]
-    scan.state.details = {one.aweme_id: VideoDetail(video=one) for one in details}
+    scan.state.details = {one.aweme_id: one for one in details}
     read_first_authors(scan.session)
     assert scan.asked == ["b"]

@@ -19,7 +19,7 @@ from warehouse.control import ControlStore, jobs, open_control, scan_journal
 from warehouse.control.jobs import NewJob
 from warehouse.lake.record_rows import unpack_document
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
-from warehouse.records.videos import Music, Statistics, Video, VideoDetail
+from warehouse.records.videos import Music, Statistics, Video
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -27,15 +27,11 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 def state_of(**videos: str) -> ScanState:
     """A scan that has read these videos, each with its music id; later ones have more likes."""
     details = {
-        name: VideoDetail(
-            video=Video(
-                aweme_id=name, surface="video_page", observed_at=NOW,
-                music=Music(music_id=music_id),
-                statistics=Statistics(
-                    digg_count=likes, comment_count=0, collect_count=0, share_count=0
-                ),
+        name: Video(
+            aweme_id=name, surface="video_page", observed_at=NOW, music=Music(music_id=music_id),
+            statistics=Statistics(
+                digg_count=likes, comment_count=0, collect_count=0, share_count=0
             ),
-            play_urls=(),
         )
         for likes, (name, music_id) in enumerate(videos.items())
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """The state of a scan comes back from its checkpoint as it was, or not at all."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -13,7 +14,7 @@ from pipelines.scan.state.scan_state import ReferenceSound, ScanState, pack_stat
 from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
-from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video, VideoDetail
+from warehouse.records.videos import Author, Hashtag, Music, SoundAddresses, Statistics, Video
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 IDS = st.text("0123456789", min_size=1, max_size=19)
@@ -32,7 +33,8 @@ VIDEOS = st.builds(
     hashtags=st.lists(st.builds(Hashtag, ch_id=IDS, name=TEXTS), max_size=3).map(tuple),
     statistics=st.builds(Statistics, digg_count=COUNTS, share_count=COUNTS),
 )
-DETAILS = st.builds(VideoDetail, video=VIDEOS, play_urls=st.lists(TEXTS, max_size=2).map(tuple))
+SOUNDS = st.builds(SoundAddresses, urls=st.lists(TEXTS, max_size=2).map(tuple))
+DETAILS = st.builds(lambda video, sound: replace(video, sound=sound), VIDEOS, SOUNDS)
 SCORES = st.none() | st.floats(0, 2)
 COMPARISONS = st.builds(
     Comparison,

@@ -84,7 +84,9 @@ def _names(record: type) -> tuple[str, ...]:
 
 
 # These fields of a video are no columns of that name.
-_OTHER_FIELDS = ("author", "music", "hashtags", "statistics", "local_source", "first_observed_at")
+_OTHER_FIELDS = frozenset(
+    {"author", "music", "hashtags", "statistics", "local_source", "sound", "first_observed_at"}
+)
 _VIDEO = tuple(name for name in _names(Video) if name not in _OTHER_FIELDS)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}

@@ -1,7 +1,7 @@
 """Observed records: videos, accounts, tracks and hashtags. Unknown is None, never 0 or a guess.
 
 Every record has its time (`observed_at`, UTC) and the `surface` it was read from. Ids are text.
-Media URLs expire within hours, so they are only in `VideoDetail` and never stored.
+Media URLs expire within hours, so they are only in `SoundAddresses` and never stored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -126,6 +126,20 @@ class Hashtag:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoundAddresses:
+    """Where a sound can be downloaded for a few hours.
+
+    `urls` are those of the stream with the sound, best first. `read_from` is the address of the
+    page or document that named them, which a request for the sound gives as Referer.
+    `is_silent_placeholder` is True for photo posts whose sound is the platform's silent file.
+    """
+
+    urls: tuple[str, ...] = ()
+    read_from: str | None = None
+    is_silent_placeholder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Video:
     """One observation of one video or photo post.
 
@@ -133,6 +147,9 @@ class Video:
     complete. Fields that a trimmed list item does not show are None: `hashtags` is empty only if
     the surface shows that there are none. `local_source` is the provider of a record that does not
     come from the platform.
+
+    `sound` has the addresses of its sound if the video was just read from its own page. It is None
+    on rows of lists and on stored records, which name no addresses. `is_silent` is False there.
 
     `first_observed_at` belongs to records that the store returns: it is when the video was first
     observed. It is None on a record that was just read, because the store was not asked; a stored
@@ -158,7 +175,13 @@ class Video:
     statistics: Statistics = field(default_factory=Statistics)
     is_exact: bool = True
     local_source: LocalSource | None = None
+    sound: SoundAddresses | None = None
     first_observed_at: datetime | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """True if its page names the platform's silent file as its sound."""
+        return self.sound is not None and self.sound.is_silent_placeholder
 
     @property
     def statistics_complete(self) -> bool:
@@ -202,21 +225,6 @@ class Video:
         if self.music is None:
             return None
         return times.find_birth(self.music.music_id, stated=None, observed_at=self.observed_at)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoDetail:
-    """A video read from its detail surface, with the URLs of its audio.
-
-    `play_urls` are URLs of the stream with the sound, best first; they expire. `read_from` is the
-    address of the page or document that named them, which a request for the sound gives as Referer.
-    `is_silent_placeholder` is True for photo posts whose sound is the platform's silent file.
-    """
-
-    video: Video
-    play_urls: tuple[str, ...] = ()
-    read_from: str | None = None
-    is_silent_placeholder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

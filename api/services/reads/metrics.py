@@ -22,7 +22,7 @@ from pipelines.captures.walks import ListWalk
 from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
-from warehouse.records.videos import Video, VideoDetail, VideoPage, is_of_other_account
+from warehouse.records.videos import Video, VideoPage, is_of_other_account
 
 MAX_PAGES = 3
 """Maximum pages of posts per window; pinned videos take up space on the first page."""
@@ -166,9 +166,9 @@ class _Collector:
         )
         readings.values.update(gone)
         for name, detail in readings.values.items():
-            if isinstance(detail, VideoDetail):
+            if isinstance(detail, Video):
                 first_observed_at = posts[name].first_observed_at
-                self._take(name, replace(detail.video, first_observed_at=first_observed_at))
+                self._take(name, replace(detail, first_observed_at=first_observed_at))
             else:
                 self.videos.pop(name, None)  # deleted or hidden in the meantime
         for error in readings.errors.values():

@@ -16,14 +16,14 @@ from api.responses.errors import error_spec
 from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, ReadOutcomes, Sources
-from pipelines.captures.session import DetailOrUnavailable
 from pipelines.captures.sharing import is_fresh
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_document, to_video_document
+from pipelines.platform.sources.table import DetailOrUnavailable
 from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import SametrackError, UnreachableError, UpstreamError
-from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video
 
 SURFACE = "video_page"
 MAX_PARALLEL_READS = 8
@@ -90,9 +90,9 @@ def _served(
 ) -> VideoDocument | None:
     """Return the document of one video, None if it was not read."""
     detail = read.values.get(aweme_id)
-    if isinstance(detail, VideoDetail):
+    if isinstance(detail, Video):
         first_observed_at = None if stored is None else stored.first_observed_at
-        return to_video_document(replace(detail.video, first_observed_at=first_observed_at))
+        return to_video_document(replace(detail, first_observed_at=first_observed_at))
     is_asked = detail is not None or aweme_id in read.errors or aweme_id in read.late
     return None if stored is None or is_asked else to_video_document(stored)
 
@@ -112,8 +112,8 @@ def _is_from_app(
 ) -> bool:
     """Return whether the returned record of a video was ever observed on a device."""
     detail = read.values.get(aweme_id)
-    if isinstance(detail, VideoDetail):
-        return detail.video.surface in APP_SURFACES
+    if isinstance(detail, Video):
+        return detail.surface in APP_SURFACES
     entry = listed.get(aweme_id)
     is_served = entry is not None and aweme_id not in read.errors and aweme_id not in read.late
     return is_served and entry is not None and entry.surface in APP_SURFACES

@@ -13,7 +13,7 @@ import httpx2
 from pipelines.captures.inputs import read_handle
 from pipelines.settings import Settings
 from warehouse.records.search import SearchPage
-from warehouse.records.videos import Account, Track, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Track, Video, VideoPage
 
 CanaryKind = Literal[
     "music_id", "aweme_id", "sec_uid", "handle", "ch_id", "link", "term", "rank_id", "sound", "song"
@@ -70,13 +70,14 @@ class Canaries:
         elif isinstance(value, VideoPage | SearchPage):
             for video in value.videos:
                 self._learn_video(video)
-        elif isinstance(value, VideoDetail):
-            self._learn_video(value.video)
+        elif isinstance(value, Video):
+            self._learn_video(value)
+            sound = value.sound
             # The silent file of photo posts is no sound to probe.
-            if value.play_urls and not value.is_silent_placeholder:
-                self.offer("sound", value.play_urls[0])
-            if value.read_from is not None:
-                self.sound_pages.update(dict.fromkeys(value.play_urls, value.read_from))
+            if sound is not None and sound.urls and not sound.is_silent_placeholder:
+                self.offer("sound", sound.urls[0])
+            if sound is not None and sound.read_from is not None:
+                self.sound_pages.update(dict.fromkeys(sound.urls, sound.read_from))
 
     def _learn_video(self, video: Video) -> None:
         self.offer("aweme_id", video.aweme_id)

@@ -20,7 +20,7 @@ from pipelines.platform.sources.table import SourceRequest, read_video_page
 from warehouse.extras import missing_libraries
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.health import SurfaceHealth
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 PAGE = "video_page"
 MEDIA = "media"
@@ -128,7 +128,7 @@ async def compare_page(
         except UpstreamError as error:
             is_empty = error.type == "upstream_page_without_data"
             return judge_page(plain, PageView(False, None, None if is_empty else error.reason))
-    has_data = isinstance(reading.value, VideoDetail)
+    has_data = isinstance(reading.value, Video)
     return judge_page(plain, PageView(has_data, is_spider_in(reading.payload)))
 
 

@@ -46,7 +46,7 @@ from pipelines.platform.sources.table import SoundFile
 from warehouse.records import errors
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.times import observed_now
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -478,7 +478,7 @@ class FileSink:
         self._file.write(chunk)
 
 
-async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
+async def download_sound(client: GuestClient, video: Video, into: Path) -> SoundFile:
     """Download the sound of a video to the folder `into`, trying its URLs in order.
 
     After a pause or a spent budget only URLs at other hosts are tried.
@@ -488,18 +488,18 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
             expired, the response is no sound, or the host altered it.
         UpstreamError: The last URL that was tried could not be read.
     """
-    if detail.is_silent_placeholder or not detail.play_urls:
-        reason = "silent_placeholder" if detail.is_silent_placeholder else "no_sound_address"
+    if video.sound is None or video.is_silent or not video.sound.urls:
+        reason = "silent_placeholder" if video.is_silent else "no_sound_address"
         raise AudioUnavailableError(
-            f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
+            f"the video {video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
     # The same sound is at several hosts, whose tokens expire after hours.
-    waiting = list(detail.play_urls[:MAX_ADDRESSES])
+    waiting = list(video.sound.urls[:MAX_ADDRESSES])
     with open_call_trace() as call_trace:
         while True:
             url = waiting.pop(0)
             try:
-                return await _download(client, url, detail, into)
+                return await _download(client, url, video, into)
             except UpstreamError as error:
                 if allows_policy(error, RefusalPolicy.OTHER_HOST):
                     host = urlsplit(url).hostname
@@ -509,7 +509,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
             call_trace.last = None  # the next URL of the same sound may succeed
 
 
-async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Path) -> SoundFile:
+async def _download(client: GuestClient, url: str, video: Video, into: Path) -> SoundFile:
     # Written under a temporary name: the final one needs the hash, and names a complete file.
     await asyncio.to_thread(into.mkdir, parents=True, exist_ok=True)
     descriptor, name = await asyncio.to_thread(tempfile.mkstemp, prefix=".part-", dir=into)
@@ -517,12 +517,13 @@ async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Pa
     try:
         with os.fdopen(descriptor, "w+b") as file, open_call_trace() as call_trace:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
-            request = sound_request(client, url, referer=detail.read_from)
+            referer = None if video.sound is None else video.sound.read_from
+            request = sound_request(client, url, referer=referer)
             async with client.circuit(request):
                 response = await client.save(request, sink)
-                suffix = _recognise_sound(response, file, named_at=detail.video.observed_at)
+                suffix = _recognise_sound(response, file, named_at=video.observed_at)
         # The video's id keeps two videos with the same sound from removing each other's file.
-        path = into / f"{sink.sha256}-{detail.video.aweme_id}{suffix}"
+        path = into / f"{sink.sha256}-{video.aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
     finally:
         part.unlink(missing_ok=True)  # noqa: ASYNC240  # a cancelled task cannot await any more

@@ -24,7 +24,7 @@ from pipelines.platform.profiles import KNOWN_PROFILES, HostRate, ProfilePart
 from pipelines.platform.profiles.patches import first_fault
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.videos import Author, Music, Statistics, Track, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Author, Music, Statistics, Track, Video, VideoPage
 
 # Screen layouts of app versions, as data: TOML files beside the platform profiles.
 #
@@ -430,7 +430,7 @@ def parse_app_page(body: bytes, *, app: App, context: ParseContext) -> VideoPage
     return VideoPage(videos=videos, cursor=bundle.cursor, has_more=bundle.has_more)
 
 
-def parse_app_video(body: bytes, *, app: App, context: ParseContext) -> VideoDetail:
+def parse_app_video(body: bytes, *, app: App, context: ParseContext) -> Video:
     """Parse one video with the counts that the app shows; its sound is not available here.
 
     Its music id is that of the track whose page led to it. If no public page shows the video, that
@@ -441,9 +441,7 @@ def parse_app_video(body: bytes, *, app: App, context: ParseContext) -> VideoDet
     """
     bundle, layout = _opened(_VideoBody, body, app, context)
     video = _video(bundle.item, layout, context)
-    return VideoDetail(
-        video=replace(video, music=Music(music_id=bundle.music_id), author=bundle.account)
-    )
+    return replace(video, music=Music(music_id=bundle.music_id), author=bundle.account)
 
 
 def _opened[T: _AnyBody](

@@ -18,7 +18,7 @@ from pipelines.platform.parsers.desktop import find_desktop_results, read_stream
 from pipelines.platform.parsers.refusals import find_refusal, refuse_status, says_gone
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 _ROUTER = "_ROUTER_DATA"
 _RENDERED = re.compile(rb"""\bid\s*=\s*["']?RENDER_DATA\b""")
@@ -101,7 +101,7 @@ def _unescaped(text: str, surface: str) -> bytes:
 
 def parse_video_page(
     body: bytes, aweme_id: str, context: videos.ParseContext
-) -> VideoDetail | UnavailableVideo:
+) -> Video | UnavailableVideo:
     """Parse the video on a video, note or slides page, or on its desktop page.
 
     A JSON body is what the page's own script received instead of data in the page.
@@ -210,7 +210,7 @@ def find_requested_video(
     result: fields.JsonNode,
     aweme_id: str,
     context: videos.ParseContext,
-) -> VideoDetail | UnavailableVideo | None:
+) -> Video | UnavailableVideo | None:
     """Return the requested video among those that a result shows or filters, else None.
 
     A reason without an id is about the video that was asked for.

@@ -6,7 +6,7 @@ its zeros mean unknown, and what it does not show stays None.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import orjson
@@ -56,7 +56,7 @@ class ParseContext:
 
 def parse_detail(
     item: fields.JsonNode, context: ParseContext
-) -> videos.VideoDetail | videos.UnavailableVideo:
+) -> videos.Video | videos.UnavailableVideo:
     """Parse a video of a detail surface.
 
     Raises:
@@ -79,19 +79,21 @@ def parse_detail(
         raise item.must_node("author").missing("sec_uid")
     stream = item.node("video")
     play = None if stream is None else stream.node("play_addr")
-    play_urls = fields.addresses(play)
+    urls = fields.addresses(play)
     # A photo post plays an audio file, and the music's own file is the same sound. A video may play
     # another sound than its music id names, so the music's file is not used for it.
     music = item.node("music")
     if item.items("images") and music is not None:
-        play_urls += fields.addresses(music.node("play_url"))
+        urls += fields.addresses(music.node("play_url"))
     names = () if play is None else (play.text("uri") or "", *fields.addresses(play))
-    return videos.VideoDetail(
-        video=video,
-        play_urls=tuple(dict.fromkeys(play_urls)),
-        read_from=context.address,
-        # A photo post without a sound names a file of silence, which would match any other.
-        is_silent_placeholder=any(_SILENT_FILE in name for name in names),
+    return replace(
+        video,
+        sound=videos.SoundAddresses(
+            urls=tuple(dict.fromkeys(urls)),
+            read_from=context.address,
+            # A photo post without a sound names a file of silence, which would match any other.
+            is_silent_placeholder=any(_SILENT_FILE in name for name in names),
+        ),
     )
 
 

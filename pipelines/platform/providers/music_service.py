@@ -9,7 +9,7 @@ from pathlib import Path
 from pipelines.platform.http.client import GuestClient, download_sound
 from pipelines.platform.sources import table
 from pipelines.platform.sources.planner import SurfaceReader
-from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
+from warehouse.records.videos import ServiceSong, ServiceSongList, SoundAddresses, Video
 
 
 class MusicServicePublic:
@@ -37,12 +37,15 @@ class MusicServicePublic:
 
     async def download_song(self, song: ServiceSong, into: Path) -> table.SoundFile:
         """Download the audio of a song to the folder `into`, named by the id of the song."""
-        detail = VideoDetail(
-            video=Video(aweme_id=song.track_id, surface=song.surface, observed_at=song.observed_at),
-            play_urls=(song.audio_url,) if song.audio_url else (),
-            read_from=song.read_from,
+        video = Video(
+            aweme_id=song.track_id,
+            surface=song.surface,
+            observed_at=song.observed_at,
+            sound=SoundAddresses(
+                urls=(song.audio_url,) if song.audio_url else (), read_from=song.read_from
+            ),
         )
-        return await download_sound(self._client, detail, into)
+        return await download_sound(self._client, video, into)
 
     async def aclose(self) -> None:
         """Close every connection."""

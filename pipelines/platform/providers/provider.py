@@ -27,7 +27,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_body
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
+from warehouse.records.videos import Account, HashtagInfo, Track, Video, VideoPage
 
 if TYPE_CHECKING:
     from pipelines.platform.sources.planner import SurfaceReader
@@ -165,7 +165,7 @@ class Provider:
         """Follow a short link; `InvalidMusicInputError` if it leads to no usable target."""
         raise NotImplementedError
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, video: Video, into: Path) -> SoundFile:
         """Download the sound of a video to the folder `into`."""
         raise NotImplementedError
 

@@ -17,7 +17,7 @@ from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.sources import table
 from pipelines.platform.sources.planner import Planner, SickPolicy, SurfaceReader
 from warehouse.records import errors
-from warehouse.records.videos import VideoDetail, VideoPage
+from warehouse.records.videos import Video, VideoPage
 
 PHOTOS_KEPT = 50_000
 _LINK_HINT = "give the link of a track or video"
@@ -130,9 +130,9 @@ class VidplatPublic(Provider):
                 "the short link leads off the platform", hint=_LINK_HINT
             ) from error
 
-    async def download_sound(self, detail: VideoDetail, into: Path) -> table.SoundFile:
+    async def download_sound(self, video: Video, into: Path) -> table.SoundFile:
         """Download the sound of a video to the folder `into`."""
-        return await download_sound(self._client, detail, into)
+        return await download_sound(self._client, video, into)
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -34,7 +34,7 @@ type CapturedValue = (
     videos.Track
     | videos.Account
     | videos.HashtagInfo
-    | videos.VideoDetail
+    | videos.Video
     | videos.UnavailableVideo
     | videos.VideoPage
     | SearchPage
@@ -102,7 +102,7 @@ _SEARCH = {
 
 _FIRST_SCREEN = SearchPosition()
 
-type DetailOrUnavailable = videos.VideoDetail | videos.UnavailableVideo
+type DetailOrUnavailable = videos.Video | videos.UnavailableVideo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +249,7 @@ async def read_slides_info(
                 raise
             answers[form.address] = error
             continue
-        if isinstance(reading.value, videos.VideoDetail):
+        if isinstance(reading.value, videos.Video):
             return reading
         answers[form.address] = reading
     of_plain, of_photos = answers[plain.address], answers[photos.address]
@@ -354,7 +354,7 @@ def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
     if isinstance(detail, videos.UnavailableVideo):
         # "This surface shows no photo posts" is no statement about the video.
         return frozenset() if detail.is_final else _DETAIL
-    return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
+    return frozenset(name for name in _COUNTS if getattr(detail.statistics, name) is None)
 
 
 def _as_photo(detail: DetailOrUnavailable, request: SourceRequest) -> SourceRequest:

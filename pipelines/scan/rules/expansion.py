@@ -135,29 +135,25 @@ def verification_order(
     return tuple(sorted(groups, key=rank))
 
 
-def videos_to_verify(
-    videos: Iterable[Video], *, silent: Collection[str], limit: int
-) -> tuple[Video, ...]:
+def videos_to_verify(videos: Iterable[Video], *, limit: int) -> tuple[Video, ...]:
     """Return the posts that represent a music id: videos before photo posts, most liked first.
 
-    `silent` lists posts whose sound is the platform's silent placeholder; they are skipped.
+    Posts whose sound is the platform's silent placeholder are skipped.
     """
 
     def rank(video: Video) -> tuple[bool, int, str]:
         return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
 
-    audible = [video for video in videos if video.aweme_id not in silent]
+    audible = [video for video in videos if not video.is_silent]
     return tuple(sorted(audible, key=rank)[:limit])
 
 
-def verification_batches(
-    videos: Iterable[Video], *, silent: Collection[str], size: int
-) -> tuple[tuple[Video, ...], ...]:
+def verification_batches(videos: Iterable[Video], *, size: int) -> tuple[tuple[Video, ...], ...]:
     """Return the posts that represent a music id in batches, in the order of `videos_to_verify`.
 
     A later batch replaces an earlier one whose sounds cannot be compared.
     """
-    ordered = videos_to_verify(videos, silent=silent, limit=size * MOST_BATCHES)
+    ordered = videos_to_verify(videos, limit=size * MOST_BATCHES)
     return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
 
 

@@ -83,7 +83,8 @@ class ScanState:
         spent: What the captures have spent: requests, the planner's verdicts.
         timings: Seconds of work so far by kind.
         audit: The videos drawn at random among those that are no candidates.
-        audit_details: The detail pages of these; they are no candidates, so not in `details`.
+        audit_details: These as their own pages show them; they are no candidates, so not in
+            `details`.
     """
 
     steps: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class ScanState:
     seen_ids: set[str] = field(default_factory=set)
     pool: dict[str, Sighting] = field(default_factory=dict)
     candidates: dict[str, Sighting] = field(default_factory=dict)
-    details: dict[str, video_records.VideoDetail] = field(default_factory=dict)
+    details: dict[str, video_records.Video] = field(default_factory=dict)
     unavailable: dict[str, video_records.UnavailableVideo] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
@@ -127,7 +128,7 @@ class ScanState:
     spent: CaptureCounters = field(default_factory=CaptureCounters)
     timings: dict[str, float] = field(default_factory=dict)
     audit: RandomAudit | None = None
-    audit_details: dict[str, video_records.VideoDetail] = field(default_factory=dict)
+    audit_details: dict[str, video_records.Video] = field(default_factory=dict)
 
     @property
     def is_between_rounds(self) -> bool:
@@ -136,7 +137,7 @@ class ScanState:
 
     def videos(self) -> list[video_records.Video]:
         """Return every video whose detail page was read, in the order of the pool."""
-        return [detail.video for detail in self.details.values()]
+        return list(self.details.values())
 
     def videos_of(self, music_id: str) -> list[video_records.Video]:
         """Return the videos that use this music id, of those whose detail page was read."""
@@ -146,19 +147,11 @@ class ScanState:
 
     def variant_videos(self) -> list[tuple[video_records.Video, Comparison]]:
         """Return the variants with the comparisons that show them."""
-        return [(self.details[name].video, entry) for name, entry in self.variants.items()]
+        return [(self.details[name], entry) for name, entry in self.variants.items()]
 
     def read_candidates(self) -> set[str]:
         """Return the candidates whose detail page was read, or is no longer shown."""
         return {*self.details, *self.unavailable}
-
-    def detail_of(self, aweme_id: str) -> video_records.VideoDetail:
-        """Return the detail page of a candidate, or of a video drawn at random."""
-        return self.details.get(aweme_id) or self.audit_details[aweme_id]
-
-    def silent_videos(self) -> set[str]:
-        """Return the ids of photo posts with the platform's silent placeholder as sound."""
-        return {name for name, detail in self.details.items() if detail.is_silent_placeholder}
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ import pytest
 from api.services.reads.documents import provenance
 from api.services.reads.sources import ReadOutcomes
 from api.services.reads.videos import _is_from_app
-from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -32,8 +32,8 @@ def test_an_experimental_source_is_marked_in_what_it_answers(
 @pytest.mark.parametrize(
     ("read", "stored", "is_from_app"),
     [
-        (VideoDetail(video=video("app_work")), None, True),
-        (VideoDetail(video=video("video_page")), "app_work", False),
+        (video("app_work"), None, True),
+        (video("video_page"), "app_work", False),
         (None, "music_app", True),
         (None, "slides_info", False),
         (None, None, False),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +23,7 @@ from warehouse.records.errors import (
     SubstitutionError,
     UnreachableError,
 )
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 pytestmark = pytest.mark.full
 
@@ -71,7 +72,7 @@ async def test_observations_name_their_capture_and_its_payload(
         walk = await captures.walk_music(track["music_id"], limit=50)
         detail = await captures.video(walk.videos[0].aweme_id)
     assert seen.title == track["title"]
-    assert isinstance(detail, VideoDetail)
+    assert isinstance(detail, Video)
     rows = stores.rows(
         """
         select c.*, p.body from raw.captures c left join raw.payloads p
@@ -87,7 +88,7 @@ async def test_observations_name_their_capture_and_its_payload(
     items = stores.rows("select aweme_id from raw.capture_items order by position")
     assert [item["aweme_id"] for item in items] == [video.aweme_id for video in walk.videos]
     observed = stores.rows("select * from seen.videos where statistics_complete")
-    assert [row["aweme_id"] for row in observed] == [detail.video.aweme_id]
+    assert [row["aweme_id"] for row in observed] == [detail.aweme_id]
 
 
 async def test_walk_ends_with_a_reason_and_adds_up(start: Start, track: dict[str, Any]) -> None:
@@ -151,12 +152,12 @@ async def test_a_fourth_empty_page_in_a_row_ends_a_list_as_stalled(
 
 async def test_author_screen_is_walked(start: Start, track: dict[str, Any]) -> None:
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
-        assert detail.video.author is not None
-        walk = await captures.walk_user_posts(detail.video.author.sec_uid)
-        account = await captures.account(detail.video.author.sec_uid)
+        detail = cast("Video", await captures.video(track["aweme_id"]))
+        assert detail.author is not None
+        walk = await captures.walk_user_posts(detail.author.sec_uid)
+        account = await captures.account(detail.author.sec_uid)
     assert track["aweme_id"] in {video.aweme_id for video in walk.videos}
-    assert (walk.coverage.pages, account.sec_uid) == (1, detail.video.author.sec_uid)
+    assert (walk.coverage.pages, account.sec_uid) == (1, detail.author.sec_uid)
 
 
 async def test_fresh_detail_is_served_from_the_warehouse(
@@ -169,18 +170,19 @@ async def test_fresh_detail_is_served_from_the_warehouse(
         assert captures.requests_used == 0
         anew = await captures.video(track["aweme_id"])
         assert captures.requests_used > 0
-    assert isinstance(read, VideoDetail)
-    assert isinstance(again, VideoDetail)
-    assert isinstance(anew, VideoDetail)
-    assert (again.video, again.play_urls) == (read.video, ())
-    assert anew.play_urls
+    assert isinstance(read, Video)
+    assert isinstance(again, Video)
+    assert isinstance(anew, Video)
+    assert again == replace(read, sound=None)
+    assert anew.sound is not None
+    assert anew.sound.urls
 
 
 async def test_sound_arrives_under_its_hash(
     start: Start, track: dict[str, Any], tmp_path: Path
 ) -> None:
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        detail = cast("Video", await captures.video(track["aweme_id"]))
         file = await captures.sound(detail)
     assert file.path.name.startswith(file.sha256)
     assert file.path.stat().st_size == file.size_bytes > 1000
@@ -192,7 +194,7 @@ async def test_sound_of_a_stored_detail_is_read_anew(start: Start, track: dict[s
         await captures.video(track["aweme_id"])
     async with start() as captures:
         stored = await captures.video(track["aweme_id"], max_age_s=3600)
-        file = await captures.sound(cast("VideoDetail", stored))
+        file = await captures.sound(cast("Video", stored))
         assert file.path.exists()
 
 
@@ -242,8 +244,8 @@ async def test_withheld_detail_is_read_from_the_share_page(
     faults(surface="slides_info", kind=kind, times=0)
     async with start() as captures:
         detail = await captures.video(track["aweme_id"])
-    assert isinstance(detail, VideoDetail)
-    assert detail.video.statistics_complete
+    assert isinstance(detail, Video)
+    assert detail.statistics_complete
     assert [row["surface"] for row in stores.rows("select surface from raw.captures")] == [
         "video_page"
     ]
@@ -254,10 +256,10 @@ async def test_sound_is_asked_for_with_the_page_that_named_it(
 ) -> None:
     switches("media_needs_referer", "media_other_host", "page_shells=1")
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        detail = cast("Video", await captures.video(track["aweme_id"]))
         file = await captures.sound(detail)
     assert file.size_bytes > 1000
-    assert "slidesinfo" in str(detail.read_from)
+    assert "slidesinfo" in str(detail.sound)
 
 
 async def test_sound_that_the_host_altered_is_named_and_not_kept(
@@ -265,7 +267,7 @@ async def test_sound_that_the_host_altered_is_named_and_not_kept(
 ) -> None:
     switches("media_altered")
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        detail = cast("Video", await captures.video(track["aweme_id"]))
         with pytest.raises(AudioUnavailableError) as caught:
             await captures.sound(detail)
     assert caught.value.reason == "altered_by_host"
@@ -276,7 +278,7 @@ async def test_expired_address_of_a_sound_is_named(
     start: Start, faults: Any, track: dict[str, Any]
 ) -> None:
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        detail = cast("Video", await captures.video(track["aweme_id"]))
         faults(surface="media", kind="403", times=0)
         faults(surface="play", kind="403", times=0)
         with pytest.raises(AudioUnavailableError):
@@ -287,7 +289,7 @@ async def test_capture_of_a_body_that_is_not_a_sound_is_refused_and_deleted(
     start: Start, faults: Any, track: dict[str, Any], tmp_path: Path
 ) -> None:
     async with start() as captures:
-        detail = cast("VideoDetail", await captures.video(track["aweme_id"]))
+        detail = cast("Video", await captures.video(track["aweme_id"]))
         faults(surface="*", kind="captcha", times=0)
         with pytest.raises(AudioUnavailableError):
             await captures.sound(detail)
@@ -376,10 +378,10 @@ async def test_many_details_share_the_look_into_the_warehouse(
             *(captures.video(aweme_id) for aweme_id in ids), return_exceptions=True
         )
     assert not [error for error in first if isinstance(error, SametrackError)]
-    shown = [read.video for read in first if isinstance(read, VideoDetail)]
+    shown = [replace(read, sound=None) for read in first if isinstance(read, Video)]
     async with start() as captures:
         again = await asyncio.gather(
             *(captures.video(video.aweme_id, max_age_s=3600) for video in shown)
         )
         assert captures.requests_used == 0
-    assert [read.video for read in again if isinstance(read, VideoDetail)] == shown
+    assert [replace(read, sound=None) for read in again if isinstance(read, Video)] == shown

@@ -40,7 +40,7 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 pytestmark = [pytest.mark.full, pytest.mark.asyncio(loop_scope="module")]
 browser = pytest.mark.browser
@@ -449,7 +449,7 @@ async def test_the_video_that_the_script_of_a_page_without_data_loads_is_read(
         reply("", status="412 Precondition Failed")
     ]
     reading = await provider.fetch_video(VIDEO)
-    assert (reading.surface, reading.value.video.statistics.digg_count) == ("video_page", 4)
+    assert (reading.surface, reading.value.statistics.digg_count) == ("video_page", 4)
     assert reading.source_path == ITEM_INFO
     assert reading.payload.startswith(b'{"status_code"')
 
@@ -496,8 +496,8 @@ async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
             unsigned = world.get(ITEM_INFO, params={"item_ids": aweme_id}).json()
             shell = world.get(f"/share/video/{aweme_id}/").text
             detail = await provider.fetch_video(aweme_id)
-            assert isinstance(detail.value, VideoDetail)
-            author = detail.value.video.author
+            assert isinstance(detail.value, Video)
+            author = detail.value.author
             assert author is not None
             account = await provider.fetch_account(author.sec_uid)
             works = await provider.fetch_author_page(author.sec_uid, 0)
@@ -511,8 +511,8 @@ async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
     assert "xsstoken" in shell
     assert aweme_id not in shell
     assert (detail.surface, detail.source_path) == ("video_page", ITEM_INFO)
-    assert detail.value.video.aweme_id == aweme_id
-    assert detail.value.video.statistics.known
+    assert detail.value.aweme_id == aweme_id
+    assert detail.value.statistics.known
     assert [one.surface for one in (account, works, hashtag)] == [
         "user_info", "user_posts", "hashtag_list",
     ]  # fmt: skip

@@ -36,7 +36,7 @@ from warehouse.records.errors import (
     StructureChangedError,
     UnreachableError,
 )
-from warehouse.records.videos import Author, UnavailableVideo, VideoDetail
+from warehouse.records.videos import Author, UnavailableVideo, Video
 
 GONE = "slides_info/filtered.json"
 GONE_ID = b"7568123456789012345"
@@ -163,8 +163,8 @@ async def test_a_video_that_the_platform_calls_gone_is_as_the_app_showed_it(play
         [video_id(1)], False,
     )  # fmt: skip
     found = await guest.fetch_video(video_id(1))
-    assert isinstance(found.value, VideoDetail)
-    video = found.value.video
+    assert isinstance(found.value, Video)
+    video = found.value
     assert (found.surface, video.desc, video.statistics.digg_count) == ("app_work", "caption 1", 1)
     assert isinstance(video.author, Author)
     assert (video.author.sec_uid, video.author.unique_id) == (SEC, "xiaoman88")
@@ -183,7 +183,7 @@ async def test_the_author_of_a_video_is_looked_at_once(play: Any) -> None:
     guest, client = play(phone, *gone(1), ACCOUNT, *gone(1))
     await guest.fetch_music_page(TRACK, 0)
     first, again = [await guest.fetch_video(video_id(1)) for _ in range(2)]
-    assert first.value.video.author == again.value.video.author
+    assert first.value.author == again.value.author
     assert [ask.surface for ask in client.asked].count("user_by_handle") == 1
     assert phone.done.count("open") == 2  # the track, and the video for its author
 
@@ -201,7 +201,7 @@ async def test_a_video_whose_author_is_not_found_has_none(
     await guest.fetch_music_page(TRACK, 0)
     for _ in range(2):
         found = await guest.fetch_video(video_id(1))
-        assert (found.surface, found.value.video.author) == ("app_work", None)
+        assert (found.surface, found.value.author) == ("app_work", None)
     assert [ask.surface for ask in client.asked].count("user_by_handle") == len(answers)
 
 
@@ -213,7 +213,7 @@ async def test_a_source_of_authors_that_refused_once_is_not_asked_for_the_others
     await guest.fetch_music_page(TRACK, 0)
     for number in (1, 2):
         found = await guest.fetch_video(video_id(number))
-        assert (found.surface, found.value.video.author) == ("app_work", None)
+        assert (found.surface, found.value.author) == ("app_work", None)
     assert [ask.surface for ask in client.asked].count("user_by_handle") == 1
     assert phone.done.count("open") == 2
 

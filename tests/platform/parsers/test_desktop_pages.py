@@ -19,7 +19,7 @@ from warehouse.records.errors import (
     SubstitutionError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 ID, OTHER = "7600000000000000011", "7600000000000000012"
 SEEN = ParseContext(
@@ -58,13 +58,13 @@ def read(body: bytes) -> Any:
 
 
 def test_an_address_without_a_scheme_has_that_of_its_page() -> None:
-    assert read(rendered({"app": {"videoDetail": detail()}})).play_urls == (
+    assert read(rendered({"app": {"videoDetail": detail()}})).sound.urls == (
         "http://play.vidplat.localhost/a",
     )
 
 
 def test_an_id_that_a_script_has_rounded_is_no_id() -> None:
-    assert read(rendered({"app": {"videoDetail": detail()}})).video.music is None
+    assert read(rendered({"app": {"videoDetail": detail()}})).music is None
 
 
 def test_a_stream_is_read_wherever_it_is_split() -> None:
@@ -73,8 +73,8 @@ def test_a_stream_is_read_wherever_it_is_split() -> None:
     stream = f"a:T{size:x},{text}" + row("7", {"aweme": {"detail": detail(desc="$a")}})
     for cut in range(len(stream)):
         found = read(streamed(stream[:cut], stream[cut:]))
-        assert isinstance(found, VideoDetail)
-        assert found.video.desc == text
+        assert isinstance(found, Video)
+        assert found.desc == text
 
 
 @pytest.mark.parametrize(
@@ -83,16 +83,16 @@ def test_a_stream_is_read_wherever_it_is_split() -> None:
 )
 def test_a_reference_of_a_stream_is_resolved_or_unknown(desc: str, expected: str | None) -> None:
     stream = '8:"in a row"\n' + row("7", {"aweme": {"detail": detail(desc=desc)}})
-    assert read(streamed(stream)).video.desc == expected
+    assert read(streamed(stream)).desc == expected
 
 
 def test_a_dollar_sign_of_a_container_is_a_dollar_sign() -> None:
-    assert read(rendered({"app": {"videoDetail": detail(desc="$5")}})).video.desc == "$5"
+    assert read(rendered({"app": {"videoDetail": detail(desc="$5")}})).desc == "$5"
 
 
 def test_an_object_in_a_row_of_its_own_is_found() -> None:
     stream = f"8:{json.dumps(detail())}\n" + row("7", {"aweme": {"detail": "$8"}})
-    assert read(streamed(stream)).video.aweme_id == ID
+    assert read(streamed(stream)).aweme_id == ID
 
 
 def test_of_several_videos_the_requested_one_is_read() -> None:
@@ -100,14 +100,14 @@ def test_of_several_videos_the_requested_one_is_read() -> None:
         "C_12": {"aweme": {"detail": detail(OTHER)}},
         "41": {"aweme": {"detail": detail()}},
     }
-    assert read(rendered(container)).video.aweme_id == ID
+    assert read(rendered(container)).aweme_id == ID
     with pytest.raises(SubstitutionError):
         read(rendered({"C_12": container["C_12"]}))
 
 
 def test_data_in_the_stream_counts_beside_a_container_without_it() -> None:
     page = rendered({"app": {}}) + streamed(row("7", {"aweme": {"detail": detail()}}))
-    assert read(page).video.aweme_id == ID
+    assert read(page).aweme_id == ID
 
 
 def test_a_reason_in_camel_case_is_a_reason() -> None:
@@ -166,7 +166,7 @@ def test_a_reason_counts_before_another_video_of_the_page(
 
 def test_another_video_without_a_proper_id_does_not_hide_the_requested_one() -> None:
     page = rendered({"4": {"aweme": {"detail": detail("x")}}, "5": {"aweme": {"detail": detail()}}})
-    assert read(page).video.aweme_id == ID
+    assert read(page).aweme_id == ID
 
 
 def test_a_character_may_be_split_over_two_scripts() -> None:
@@ -174,14 +174,14 @@ def test_a_character_may_be_split_over_two_scripts() -> None:
     cut = stream.index(r"\udd14")
     first, second = f'{stream[:cut]}"', f'"{stream[cut:]}'
     page = "".join(f"<script>self.__pace_f.push([1,{part}])</script>" for part in (first, second))
-    assert read(page.encode()).video.desc == "a🤔b"
+    assert read(page.encode()).desc == "a🤔b"
 
 
 def test_half_a_character_is_replaced_and_its_video_is_read() -> None:
     aweme = {"aweme": {"detail": detail(desc="a\ud83e")}}
     pushed = streamed(f"7:{json.dumps(aweme)}\n")
     for page in (pushed, rendered(aweme)):
-        assert read(page).video.desc == "a\ufffd"
+        assert read(page).desc == "a\ufffd"
 
 
 def test_addresses_without_a_scheme_are_completed_in_every_list() -> None:
@@ -190,20 +190,20 @@ def test_addresses_without_a_scheme_are_completed_in_every_list() -> None:
         video={"playAddr": {"urlList": ["//p/b"]}, "cover": {"urlList": ["//p/c"]}},
     )
     found = read(rendered({"app": {"videoDetail": shown}}))
-    assert found.video.author.avatar_url == "http://p/a"
-    assert (found.play_urls, found.video.cover_url) == (("http://p/b",), "http://p/c")
+    assert found.author.avatar_url == "http://p/a"
+    assert (found.sound.urls, found.cover_url) == (("http://p/b",), "http://p/c")
 
 
 @pytest.mark.parametrize("pinned", [True, False])
 def test_a_pin_is_read_from_the_tag_where_the_video_has_none(pinned: bool) -> None:
     shown = detail(isTop=None, tag={"isTop": pinned})
-    assert read(rendered({"app": {"videoDetail": shown}})).video.is_top is pinned
+    assert read(rendered({"app": {"videoDetail": shown}})).is_top is pinned
 
 
 def test_a_container_without_percent_signs_keeps_those_of_its_texts() -> None:
     text = json.dumps({"app": {"videoDetail": detail(desc="50%25 %22")}})
     page = f'<script id="RENDER_DATA">{text}</script>'.encode()
-    assert read(page).video.desc == "50%25 %22"
+    assert read(page).desc == "50%25 %22"
 
 
 @pytest.mark.parametrize("text", ["null", "{}"])
@@ -211,11 +211,11 @@ def test_an_empty_container_beside_the_data_is_passed_over(text: str) -> None:
     empty = f"<script>window._ROUTER_DATA = {text}</script>".encode()
     with pytest.raises(PageWithoutDataError):
         read(empty)
-    assert read(empty + rendered({"app": {"videoDetail": detail()}})).video.aweme_id == ID
+    assert read(empty + rendered({"app": {"videoDetail": detail()}})).aweme_id == ID
 
 
 def test_keys_that_a_page_does_not_have_stay_unknown() -> None:
-    video = read(rendered({"app": {"videoDetail": detail()}})).video
+    video = read(rendered({"app": {"videoDetail": detail()}}))
     assert (video.is_top, video.cover_url, video.images_count) == (None, None, None)
 
 

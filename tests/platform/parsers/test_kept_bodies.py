@@ -16,7 +16,7 @@ from warehouse.records.errors import (
     StructureChangedError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import Account, Author, VideoDetail
+from warehouse.records.videos import Account, Author, Video
 
 PROFILE = load_profile("sandbox", sandbox_port=8790)
 AUTHOR = Author(sec_uid="MS4wLjABAAAAq7Rk2dV0")
@@ -69,9 +69,8 @@ def test_a_page_without_data_that_says_nothing_keeps_its_own_error() -> None:
 
 
 def test_a_video_that_the_app_showed_is_read_with_its_counts_and_account() -> None:
-    detail = BodyParser(PROFILE).read(work_of_the_app())
-    assert isinstance(detail, VideoDetail)
-    video = detail.video
+    video = BodyParser(PROFILE).read(work_of_the_app())
+    assert isinstance(video, Video)
     assert (video.aweme_id, video.surface, video.author) == (
         "7568123456789012345", "app_work", AUTHOR,
     )  # fmt: skip

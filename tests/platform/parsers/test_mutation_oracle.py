@@ -8,7 +8,7 @@ import pytest
 from benchmarks.fuzz.holding import NOW, BrokenError, check_records
 from warehouse.records.charts import ChartPage, ChartSong
 from warehouse.records.errors import ContractBrokenError
-from warehouse.records.videos import Account, Statistics, Track, Video, VideoDetail, VideoPage
+from warehouse.records.videos import Account, Statistics, Track, Video, VideoPage
 
 ID = "7568123456789012345"
 WORK: dict[str, Any] = {
@@ -26,7 +26,7 @@ def _in_list(video: Video) -> VideoPage:
 
 def test_records_that_say_what_the_document_says_pass() -> None:
     check_records(_in_list(VIDEO), {"aweme_list": [WORK]})
-    check_records(VideoDetail(video=VIDEO), {"aweme_detail": WORK})
+    check_records(VIDEO, {"aweme_detail": WORK})
 
 
 @pytest.mark.parametrize(

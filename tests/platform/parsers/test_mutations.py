@@ -164,8 +164,8 @@ def test_count_that_is_gone_is_unknown_and_makes_the_counts_incomplete(
 ) -> None:
     shape, document = next(one for one in GOOD if one[0].parser == parser)
     detail: Any = parse_as(shape, to_body(shape, _without(document, {name})), SEEN)
-    assert getattr(detail.video.statistics, name) is None
-    assert not detail.video.statistics_complete
+    assert getattr(detail.statistics, name) is None
+    assert not detail.statistics_complete
 
 
 def _without(document: Any, names: set[str]) -> Any:

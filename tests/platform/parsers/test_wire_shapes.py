@@ -26,7 +26,7 @@ from tests.platform.shape_answers import SEEN_AT, Shape, read_index
 from warehouse.control import open_control
 from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
 from warehouse.records.times import observed_now
-from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
+from warehouse.records.videos import SoundAddresses, UnavailableVideo, Video
 
 pytestmark = pytest.mark.full
 
@@ -77,13 +77,13 @@ async def _sound_read_at(
 ) -> object:
     video = Video(aweme_id=shape.asked, surface="video_page", observed_at=read_at)
     url = f"http://media.vidplat.localhost:{client.profile.port}{SOUND}"
-    return await download_sound(client, VideoDetail(video=video, play_urls=(url,)), into)
+    return await download_sound(client, replace(video, sound=SoundAddresses(urls=(url,))), into)
 
 
 async def _sound_of_work(client: GuestClient, shape: Shape, into: Path) -> object:
     seen = ParseContext(surface="detail", observed_at=SEEN_AT, link_of=str)
     detail = parse_detail_body(shape.body, shape.asked, seen)
-    assert isinstance(detail, VideoDetail)
+    assert isinstance(detail, Video)
     return await download_sound(client, detail, into)
 
 
@@ -157,7 +157,9 @@ async def test_after_a_pause_a_sound_is_read_at_another_host(
     port = client.profile.port
     urls = [f"http://{host}.localhost:{port}{path}" for path, host in hosts.items()]
     video = Video(aweme_id="1", surface="video_page", observed_at=SEEN_AT)
-    await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls)), tmp_path)
+    await download_sound(client, replace(video, sound=SoundAddresses(urls=tuple(urls))), tmp_path)
     assert [scripted_server.count(path) for path in hosts] == [1, 0, 1]
     with pytest.raises(RateLimitedError):
-        await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls[:2])), tmp_path)
+        await download_sound(
+            client, replace(video, sound=SoundAddresses(urls=tuple(urls[:2]))), tmp_path
+        )

@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)
@@ -56,8 +56,8 @@ async def test_the_examples_of_the_guide_answer_what_files_can(source: Any) -> N
     music_id, ch_id = videos[0]["music"]["id_str"], videos[0]["hashtags"][0]["ch_id"]
     assert account.follower_count == users[0]["follower_count"]
     assert aweme_id in [video.aweme_id for video in posts.videos]
-    assert isinstance(detail, VideoDetail)
-    assert detail.video.statistics_complete
+    assert isinstance(detail, Video)
+    assert detail.statistics_complete
     assert (await provider.fetch_track(music_id)).value.title == videos[0]["music"]["title"]
     assert (await provider.fetch_music_page(music_id, 0)).value.videos
     assert (await provider.fetch_hashtag(ch_id)).value.name
@@ -68,14 +68,14 @@ async def test_the_examples_of_the_guide_answer_what_files_can(source: Any) -> N
 async def test_a_count_that_is_not_in_the_file_is_unknown(source: Any) -> None:
     work = {"aweme_id": "12345", "author": {"sec_uid": "a"}, "statistics": {"digg_count": 0}}
     provider = source(None, json.dumps([work]))
-    video = (await provider.fetch_video("12345")).value.video
+    video = (await provider.fetch_video("12345")).value
     assert tuple(video.statistics.counts().values()) == (0, None, None, None)
     assert not video.statistics_complete
 
 
 async def test_a_record_of_id_and_author_alone_says_nothing_else(source: Any) -> None:
     work = {"aweme_id": "12345", "author": {"sec_uid": "a"}}
-    video = (await source(None, json.dumps([work])).fetch_video("12345")).value.video
+    video = (await source(None, json.dumps([work])).fetch_video("12345")).value
     assert (video.media_type, video.is_top, video.hashtags) == (None, None, None)
     assert (video.images_count, video.duration_ms, video.statistics_source) == (None, None, None)
 
@@ -85,7 +85,7 @@ async def test_a_record_says_what_it_states(source: Any) -> None:
         "aweme_id": "12345", "author": {"sec_uid": "a"}, "hashtags": [], "is_top": False,
         "media_type": "photo", "statistics": {"digg_count": 0},
     }  # fmt: skip
-    video = (await source(None, json.dumps([work])).fetch_video("12345")).value.video
+    video = (await source(None, json.dumps([work])).fetch_video("12345")).value
     assert (video.media_type, video.is_top, video.hashtags) == ("photo", False, ())
     assert video.statistics_source == "file"
 

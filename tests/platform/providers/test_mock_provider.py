@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
+from warehouse.records.videos import UnavailableVideo, Video, VideoPage
 
 SEED, SIZE = 3, 0.15
 
@@ -67,10 +67,10 @@ async def test_a_track_its_works_and_their_details_hang_together(
     page = (await mock.fetch_music_page(music_id, 0)).value
     public = [video for video in page.videos if _found(world, video.aweme_id).is_public]
     detail = (await mock.fetch_video(public[0].aweme_id)).value
-    assert isinstance(detail, VideoDetail)
-    assert detail.video.music is not None
-    assert (detail.video.music.music_id, detail.video.music.title) == (music_id, track.value.title)
-    assert detail.video.statistics_complete
+    assert isinstance(detail, Video)
+    assert detail.music is not None
+    assert (detail.music.music_id, detail.music.title) == (music_id, track.value.title)
+    assert detail.statistics_complete
     assert (track.request_count, track.payload) == (0, b"")
 
 
@@ -123,29 +123,29 @@ async def test_lists_show_as_little_as_those_of_the_platform(
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
     work = next(work for work in works if work.is_public and work.is_listed)
     detail = (await mock.fetch_video(work.aweme_id)).value
-    assert isinstance(detail, VideoDetail)
-    assert detail.video.hashtags
-    assert detail.video.music is not None
-    in_music = (await mock.fetch_music_page(detail.video.music.music_id, 0)).value.videos
+    assert isinstance(detail, Video)
+    assert detail.hashtags
+    assert detail.music is not None
+    in_music = (await mock.fetch_music_page(detail.music.music_id, 0)).value.videos
     in_posts = (await mock.fetch_author_page(world.sec_uid(work.account), 0)).value.videos
-    in_hashtag = (await mock.fetch_hashtag_page(detail.video.hashtags[0].ch_id, 0)).value.videos
+    in_hashtag = (await mock.fetch_hashtag_page(detail.hashtags[0].ch_id, 0)).value.videos
     assert {video.hashtags for video in (*in_music, *in_posts)} == {None}
     assert all(video.hashtags for video in in_hashtag)
     assert {video.is_top for video in (*in_music, *in_hashtag)} == {None}
     assert None not in {video.is_top for video in in_posts}
-    pages = (*in_music, *in_posts, *in_hashtag, detail.video)
+    pages = (*in_music, *in_posts, *in_hashtag, detail)
     assert 0 not in {video.duration_ms for video in pages}
     assert {video.images_count == 0 for video in pages if video.media_type == "video"} == {True}
-    assert {video.statistics_source for video in (*in_music, detail.video)} == {"mock"}
+    assert {video.statistics_source for video in (*in_music, detail)} == {"mock"}
 
 
 async def test_a_hashtag_of_a_work_lists_that_work(mock: MockProvider, world: SandboxWorld) -> None:
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
     aweme_id = next(work.aweme_id for work in works if work.is_public and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
-    assert isinstance(detail, VideoDetail)
-    assert detail.video.hashtags
-    tag = detail.video.hashtags[0]
+    assert isinstance(detail, Video)
+    assert detail.hashtags
+    tag = detail.hashtags[0]
     info = (await mock.fetch_hashtag(tag.ch_id)).value
     listed, cursor, has_more = list[str](), 0, True
     while has_more:
@@ -185,8 +185,8 @@ async def test_sound_is_a_file_of_the_callers_and_a_silent_post_has_none(
     heard = _work(world, state=VideoState.PUBLIC, is_silent=False, is_photo=False)
     mute = _work(world, state=VideoState.PUBLIC, is_silent=True)
     detail, silent = [(await mock.fetch_video(one)).value for one in (heard, mute)]
-    assert isinstance(detail, VideoDetail)
-    assert isinstance(silent, VideoDetail)
+    assert isinstance(detail, Video)
+    assert isinstance(silent, Video)
     first = await mock.download_sound(detail, tmp_path / "sounds")
     first.path.unlink()
     again = await mock.download_sound(detail, tmp_path / "sounds")
@@ -201,7 +201,7 @@ async def test_a_muted_video_brings_a_file_of_its_own(
 ) -> None:
     name = _work(world, state=VideoState.PUBLIC, alteration=Alteration.MUTED)
     detail = (await mock.fetch_video(name)).value
-    assert isinstance(detail, VideoDetail)
+    assert isinstance(detail, Video)
     file = await mock.download_sound(detail, tmp_path)
     with pytest.raises(DecodeRefusedError, match="silent"):
         decode_sound(file.path, DecodeLimits())

@@ -29,7 +29,7 @@ from warehouse.records.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 ID = "7568123456789012345"
 MUSIC = "7361234567890123456"
@@ -68,7 +68,7 @@ async def test_body_that_asks_for_fewer_requests_pauses_the_host(play: Any) -> N
 async def test_video_comes_from_slides_info_by_one_request(play: Any) -> None:
     provider, client = play(VIDEO)
     reading = await provider.fetch_video(ID)
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert (reading.surface, reading.request_count, reading.entity_id) == ("slides_info", 1, ID)
     assert client.asked[0].params == {"aweme_ids": f"[{ID}]"}
 
@@ -86,7 +86,7 @@ async def test_empty_answer_is_asked_once_more_with_the_cookies(play: Any) -> No
 async def test_withheld_detail_is_read_from_the_share_page(refused: list[str], play: Any) -> None:
     provider, client = play(*refused, "video_page/video.html")
     reading = await provider.fetch_video(ID)
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert (reading.surface, reading.request_count) == ("video_page", len(refused) + 1)
     assert client.asked[-1].url.endswith(f"/share/video/{ID}/")
 
@@ -154,7 +154,7 @@ async def test_videos_that_are_gone_never_hold_the_next_one_back(
     provider, client = play(*[_body(shape_named, **no)] * 40, VIDEO)
     for _ in range(20):
         assert isinstance((await provider.fetch_video(ID)).value, UnavailableVideo)
-    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert isinstance((await provider.fetch_video(ID)).value, Video)
     assert set(_surfaces(client)) == {"slides_info"}
 
 
@@ -166,7 +166,7 @@ async def test_surface_that_demands_a_signature_is_asked_once_and_then_another_s
     refused = replace(_body(shape_named, **body), status=status)
     provider, client = play(refused, "video_page/video.html")
     reading = await provider.fetch_video(ID)
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert _surfaces(client) == ["slides_info", "video_page"]
 
 
@@ -184,13 +184,13 @@ async def test_signature_that_every_source_demands_is_the_named_error(
 async def test_video_that_one_form_alone_calls_gone_is_read_from_its_page(play: Any) -> None:
     """The form for photo posts also filters ordinary videos."""
     provider, client = play(NULL, "slides_info/filtered.json", "video_page/video.html")
-    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert isinstance((await provider.fetch_video(ID)).value, Video)
     assert _surfaces(client) == ["slides_info", "slides_info", "video_page"]
 
 
 async def test_photo_post_that_only_the_second_form_shows_is_found(play: Any) -> None:
     provider, _ = play("slides_info/filtered.json", VIDEO)
-    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert isinstance((await provider.fetch_video(ID)).value, Video)
 
 
 async def test_photo_post_of_a_list_is_asked_for_in_its_own_form(
@@ -246,7 +246,7 @@ async def test_refused_page_ends_no_source_of_details(page: str, play: Any) -> N
     provider, client = play(NULL, NULL, page, VIDEO)
     with pytest.raises(EmptyAnswerError):
         await provider.fetch_video(ID)
-    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert isinstance((await provider.fetch_video(ID)).value, Video)
     assert _surfaces(client)[-2:] == ["video_page", "slides_info"]
 
 

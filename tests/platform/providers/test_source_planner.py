@@ -24,7 +24,7 @@ from warehouse.records.errors import (
     UpstreamError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 pytestmark = pytest.mark.full
 
@@ -137,7 +137,7 @@ async def test_a_world_of_shells_costs_little_more_than_one_request_per_detail(
     public = {
         work["aweme_id"] for work in platform.control_data("works?state=public&limit=5000")["works"]
     }
-    assert {one.video.aweme_id for one in read if isinstance(one, VideoDetail)} == public & set(ids)
+    assert {one.aweme_id for one in read if isinstance(one, Video)} == public & set(ids)
     spent = sum(platform.requests(surface) for surface in DETAIL_SURFACES)
     assert spent / len(ids) <= MOST_REQUESTS_PER_DETAIL
 

@@ -28,7 +28,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, VideoDetail
+from warehouse.records.videos import UnavailableVideo, Video
 
 pytestmark = pytest.mark.full
 
@@ -104,8 +104,8 @@ async def test_a_video_that_the_share_host_withholds_is_read_by_its_desktop_deta
     scripted_server.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert isinstance(reading.value, VideoDetail)
-    assert (reading.surface, reading.value.video.statistics_complete) == ("web_detail", True)
+    assert isinstance(reading.value, Video)
+    assert (reading.surface, reading.value.statistics_complete) == ("web_detail", True)
     assert "aid=6383" in scripted_server.seen[-1].target
     assert hosts_that_saw(scripted_server, SECRETS[0]) == {"www.vidplat.localhost"}
 
@@ -141,7 +141,7 @@ async def test_a_video_whose_desktop_detail_is_withheld_is_read_from_a_page(
     ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert reading.surface == "web_video_page"
     assert set(paths(scripted_server)) == {SLIDES, DETAIL, DESKTOP}
 
@@ -157,7 +157,7 @@ async def test_a_photo_post_that_the_desktop_detail_does_not_show_is_asked_of_th
     ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert (type(reading.value), reading.surface) == (VideoDetail, "web_video_page")
+    assert (type(reading.value), reading.surface) == (Video, "web_video_page")
 
 
 async def test_a_photo_post_that_no_other_source_answers_for_is_not_called_unavailable(
@@ -180,7 +180,7 @@ async def test_a_video_that_the_share_host_withholds_is_read_from_its_desktop_pa
     ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert (reading.surface, reading.request_count) == ("web_video_page", 5)
 
 
@@ -195,7 +195,7 @@ async def test_a_photo_post_that_the_desktop_detail_leaves_out_is_asked_of_the_n
     scripted_server.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert isinstance(reading.value, VideoDetail)
+    assert isinstance(reading.value, Video)
     assert reading.surface == "slides_info"
 
 

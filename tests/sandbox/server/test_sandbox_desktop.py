@@ -9,7 +9,7 @@ from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.surfaces.video_pages import is_withheld
 from sandbox.world.content.tables import VideoState
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import Video
 
 from .conftest import Sandbox
 
@@ -31,15 +31,15 @@ def test_a_desktop_page_has_one_of_the_three_forms_and_each_is_read(sandbox: San
     for work in works:
         page = sandbox.get(f"/video/{work.aweme_id}", host=WEB, cookie="ttwid=1").text
         forms[next(mark for mark in DESKTOP_FORMS if mark in page)] += 1
-        detail = parse_video_page(page.encode(), work.aweme_id, DESKTOP)
-        assert isinstance(detail, VideoDetail)
-        video = detail.video
+        video = parse_video_page(page.encode(), work.aweme_id, DESKTOP)
+        assert isinstance(video, Video)
+        assert video.sound is not None
         assert (video.aweme_id, video.desc) == (work.aweme_id, sandbox.world.caption(work))
         assert (video.create_time, video.is_top) == (work.create_time, work.is_pinned)
         assert video.statistics.digg_count == work.digg_count
         assert video.media_type == ("photo" if work.is_photo else "video")
-        assert detail.play_urls or detail.is_silent_placeholder
-        assert all(url.startswith("http://") for url in detail.play_urls)
+        assert video.sound.urls or video.is_silent
+        assert all(url.startswith("http://") for url in video.sound.urls)
     assert set(forms) == set(DESKTOP_FORMS)
     modal = sandbox.get(f"/discover?modal_id={works[0].aweme_id}", host=WEB, cookie="ttwid=1")
     assert works[0].aweme_id in modal.text

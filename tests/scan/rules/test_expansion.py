@@ -1,5 +1,6 @@
 """Who is heard, in what order, and whose screens are read."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -23,9 +24,10 @@ from warehouse.records.evidence import (
     PairEvidence,
     Verdict,
 )
-from warehouse.records.videos import Author, MediaType, Music, Statistics, Video
+from warehouse.records.videos import Author, MediaType, Music, SoundAddresses, Statistics, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SILENT = SoundAddresses(is_silent_placeholder=True)
 
 
 def work(
@@ -71,27 +73,28 @@ def test_the_song_that_a_user_sound_is_linked_to_counts_as_its_text() -> None:
 
 def test_videos_are_heard_before_photo_posts_and_likes_decide() -> None:
     works = [work("p", media="photo", digg=99), work("v1", digg=1), work("v2", digg=5)]
-    assert [entry.aweme_id for entry in videos_to_verify(works, silent=(), limit=2)] == ["v2", "v1"]
+    assert [entry.aweme_id for entry in videos_to_verify(works, limit=2)] == ["v2", "v1"]
 
 
 def test_a_silent_placeholder_is_never_heard() -> None:
-    assert videos_to_verify([work("1")], silent={"1"}, limit=2) == ()
+    assert videos_to_verify([replace(work("1"), sound=SILENT)], limit=2) == ()
 
 
 def test_an_unknown_like_count_is_heard_last() -> None:
     works = [work("unknown", digg=None), work("known", digg=1)]
-    assert [entry.aweme_id for entry in videos_to_verify(works, silent=(), limit=1)] == ["known"]
+    assert [entry.aweme_id for entry in videos_to_verify(works, limit=1)] == ["known"]
 
 
 def test_the_next_works_stand_by_in_batches_up_to_a_bound() -> None:
     works = [work(str(number), digg=-number) for number in range(10)]
-    batches = verification_batches(works, silent={"1"}, size=2)
+    works[1] = replace(works[1], sound=SILENT)
+    batches = verification_batches(works, size=2)
     assert [[entry.aweme_id for entry in batch] for batch in batches] == [
         ["0", "2"], ["3", "4"], ["5", "6"],
     ]  # fmt: skip
     assert len(batches) == MOST_BATCHES
-    assert verification_batches(works[:1], silent=(), size=5) == ((works[0],),)
-    assert verification_batches([], silent=(), size=5) == ()
+    assert verification_batches(works[:1], size=5) == ((works[0],),)
+    assert verification_batches([], size=5) == ()
 
 
 def test_authors_with_most_works_come_first_and_none_twice() -> None:

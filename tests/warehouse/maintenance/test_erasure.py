@@ -30,15 +30,7 @@ from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
 from warehouse.queries.videos import read_listed_videos, read_marks
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
-from warehouse.records.videos import (
-    Account,
-    Author,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-)
+from warehouse.records.videos import Account, Author, Track, UnavailableVideo, Video, VideoPage
 from warehouse.tables import BY_NAME
 
 pytestmark = pytest.mark.full
@@ -448,8 +440,8 @@ def test_new_records_lose_only_the_videos_of_an_erased_account(erased: Full) -> 
     new, other = video("7499999999999999999", GONE), video("7488888888888888888", STAYS)
     page = VideoPage(videos=(new, other), cursor=2, has_more=False)
     assert without_erased(page, marks).videos == (other,)
-    assert without_erased(replaced := VideoDetail(video=other), marks) is replaced
-    shown: Any = without_erased(VideoDetail(video=new), marks)
+    assert without_erased(replaced := other, marks) is replaced
+    shown: Any = without_erased(new, marks)
     assert isinstance(shown, UnavailableVideo)
     now = datetime.now(UTC)
     track = Track(

@@ -135,17 +135,17 @@ class FileProvider(LocalProvider):
 
     def answer_detail(
         self, request: SourceRequest
-    ) -> Reading[video_records.VideoDetail | video_records.UnavailableVideo]:
+    ) -> Reading[video_records.Video | video_records.UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
         aweme_id = request.entity_id
         video = self._videos.get(aweme_id)
-        detail: video_records.VideoDetail | video_records.UnavailableVideo
+        detail: video_records.Video | video_records.UnavailableVideo
         if video is None:
             detail = video_records.UnavailableVideo(
                 aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file"
             )
         else:
-            detail = video_records.VideoDetail(video=self._video(video, "video_page"))
+            detail = self._video(video, "video_page")
         return self.reading("video_page", aweme_id, detail)
 
     def answer_hashtag(self, request: SourceRequest) -> Reading[video_records.HashtagInfo]:
@@ -184,10 +184,10 @@ class FileProvider(LocalProvider):
         """Raise: only the platform resolves short links."""
         raise _not_in_files(f"the short link {url}")
 
-    async def download_sound(self, detail: video_records.VideoDetail, into: Path) -> SoundFile:
+    async def download_sound(self, video: video_records.Video, into: Path) -> SoundFile:
         """Raise: the files contain no sound. A video is not comparable then, but not rejected."""
         raise errors.AudioUnavailableError(
-            f"the video {detail.video.aweme_id} has no sound for {into.name}: files contain none",
+            f"the video {video.aweme_id} has no sound for {into.name}: files contain none",
             surface="media",
             reason="no_sound_address",
         )
