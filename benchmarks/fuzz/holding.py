@@ -27,7 +27,7 @@ from warehouse.records.videos import (
     Account,
     HashtagInfo,
     Track,
-    UnavailableVideo,
+    Unavailability,
     Video,
     VideoPage,
 )
@@ -61,7 +61,7 @@ def outcome(case: Case) -> str:
     except RecursionError as error:
         raise BrokenError("the parser recursed too deep") from error
     check_records(value, case.document)
-    return "unavailable" if isinstance(value, UnavailableVideo) else "records"
+    return "unavailable" if isinstance(value, Unavailability) else "records"
 
 
 def check_records(value: object, document: Any) -> None:

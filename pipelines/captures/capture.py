@@ -23,7 +23,7 @@ from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
-from warehouse.records.videos import Account, HashtagInfo, Track, UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Account, HashtagInfo, Track, Unavailability, Video, VideoPage
 
 CaptureKind = Literal[
     "track",
@@ -209,7 +209,7 @@ def outcome_of(value: CapturedValue) -> tuple[str, str | None]:
     the union of the list does not contain it.
     """
     match value:
-        case UnavailableVideo():
+        case Unavailability():
             return "unavailable", value.filter_reason
         case VideoPage() if value.is_substituted:
             error = foreign_rows_error(value)

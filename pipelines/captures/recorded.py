@@ -23,7 +23,7 @@ from pipelines.platform.sources.table import PARSER_VERSION
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.values import Document
-from warehouse.records.videos import UnavailableVideo, VideoPage
+from warehouse.records.videos import Unavailability, VideoPage
 
 # Bodies as payload and form: what is decoded can be changed, and encoded in the same form again.
 #
@@ -165,7 +165,7 @@ def parse_to_document(parser: BodyParser, body: ArchivedBody) -> Document:
     if isinstance(value, VideoPage) and value.is_substituted:
         refused = foreign_rows_error(value)
         return document | {"outcome": "refused", "refusal": _refusal(refusal_of(refused), refused)}
-    if isinstance(value, UnavailableVideo):
+    if isinstance(value, Unavailability):
         record = {**asdict(value), "is_final": value.is_final}
         document |= {"outcome": "unavailable", "record": record}
         if not value.is_final:

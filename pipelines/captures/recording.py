@@ -50,7 +50,7 @@ from warehouse.queries.videos import read_committed_ids, read_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 # The journal: a restarted run of a scan replays the calls of its earlier runs.
 #
@@ -453,7 +453,7 @@ class CaptureSession:
         if has_erased:  # the body contains erased data, so it is not stored
             reading = replace(reading, value=value, payload=b"")
         capture: Capture[T] = answered_capture(reading, request, call_trace)
-        if has_erased and isinstance(value, UnavailableVideo):
+        if has_erased and isinstance(value, Unavailability):
             return replace(capture, capture_id=None)
         self.stand_ins += capture.is_fallback
         # The journal before the lake: a run killed in between restores the capture from it.

@@ -359,7 +359,7 @@ class Captures(CaptureSession):
             before=None if has_sound else stored,
         )
         self._details[aweme_id] = (capture.observed_at, capture.result)
-        if isinstance(capture.result, videos.UnavailableVideo):
+        if isinstance(capture.result, videos.Unavailability):
             raise errors.AudioUnavailableError(
                 f"the video {aweme_id} is no longer available",
                 surface="media",
@@ -544,7 +544,7 @@ class Captures(CaptureSession):
         self, aweme_id: str, error: type[errors.SametrackError], hint: str
     ) -> videos.Video:
         detail = await self.video(aweme_id)
-        if isinstance(detail, videos.UnavailableVideo):
+        if isinstance(detail, videos.Unavailability):
             raise error(f"the video {aweme_id} is not visible to guests", hint=hint)
         return detail
 

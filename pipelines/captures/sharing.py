@@ -31,7 +31,7 @@ from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPage
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Account, Track, Unavailability, Video, VideoPage
 
 # Keeps erased accounts out of captures: they are not requested, and are removed from records.
 #
@@ -59,7 +59,7 @@ class ErasureMarksCache:
         return self._marks
 
 
-def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
+def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> Unavailability | None:
     """Return the result for a request about erased data; None if the source is to be read.
 
     Raises:
@@ -68,7 +68,7 @@ def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> UnavailableVi
     if not marks.hold(request.entity_id):
         return None
     if request.kind == "work":
-        return UnavailableVideo(aweme_id=request.entity_id, reason=ERASED_REASON)
+        return Unavailability(reason=ERASED_REASON)
     raise erased_account_error()
 
 
@@ -95,7 +95,7 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
             kept = _kept(value.videos, marks)
             remaining = value if kept is value.videos else replace(value, videos=kept)
         case Video() if _is_erased(value, marks):
-            remaining = UnavailableVideo(aweme_id=value.aweme_id, reason=ERASED_REASON)
+            remaining = Unavailability(reason=ERASED_REASON)
         case Video():
             remaining = _without_name(value, marks)
         case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
@@ -276,7 +276,7 @@ def restore_value(
         SametrackError: The refusal that the capture recorded.
     """
     if capture["outcome"] == "unavailable":
-        return record_rows.unavailable_video_from_row(capture)
+        return record_rows.unavailability_from_row(capture)
     if capture["outcome"] == errors.SubstitutionError.type and request.kind == "list":
         page = _list(engine, capture)
         if page.is_substituted:  # its foreign rows were observed; a refused body has none

@@ -39,7 +39,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     UpstreamError,
 )
-from warehouse.records.videos import Account, Track, UnavailableVideo, Video
+from warehouse.records.videos import Account, Track, Unavailability, Video
 
 # The guest search of a scan: its results become candidates and a list of their own.
 
@@ -325,7 +325,7 @@ def read_details(run: ScanRun) -> list[Video]:
             error = failure
             state.outcomes[aweme_id] = (error.type, error.detail)
         else:
-            if isinstance(detail, UnavailableVideo):
+            if isinstance(detail, Unavailability):
                 state.unavailable[aweme_id] = detail
                 state.outcomes[aweme_id] = ("unavailable", detail.filter_reason or detail.reason)
             else:
@@ -363,7 +363,7 @@ def read_details(run: ScanRun) -> list[Video]:
     return videos
 
 
-async def read_detail(run: ScanRun, aweme_id: str) -> Video | UnavailableVideo:
+async def read_detail(run: ScanRun, aweme_id: str) -> Video | Unavailability:
     """Read the detail page of a video; a recent stored one is used, unless `refresh` is set."""
     age = 0 if run.parameters.refresh else DETAIL_MAX_AGE_S
     with run.stopwatch.waiting("upstream"):

@@ -21,7 +21,7 @@ from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, R
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.evidence import Comparison
 from warehouse.records.jobs import DISCOVERY
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 AUDIO_UNAVAILABLE = AudioUnavailableError.type
 NO_REFERENCE = "no_reference_sound"
@@ -294,7 +294,7 @@ def audit_videos(run: ScanRun, references: Sequence[MeasuredVideo]) -> None:
         except UpstreamError as error:
             skip(aweme_id, error)
             return error
-        if isinstance(detail, UnavailableVideo):
+        if isinstance(detail, Unavailability):
             record_unread(aweme_id, "unavailable", detail.filter_reason or detail.reason)
         else:
             state.audit_details[aweme_id] = detail

@@ -28,7 +28,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import Account, HashtagInfo, Track, UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Account, HashtagInfo, Track, Unavailability, Video, VideoPage
 
 PARSER_VERSION = "mock-2"
 SEARCH_DEPTH = 200
@@ -157,13 +157,11 @@ class MockProvider(LocalProvider):
                 return self.reading("user_by_handle", request.entity_id, account)
         raise UnresolvedIdError("the demo world knows no account with this handle")
 
-    def _video(self, request: SourceRequest) -> Reading[Video | UnavailableVideo]:
+    def _video(self, request: SourceRequest) -> Reading[Video | Unavailability]:
         aweme_id = request.entity_id
         work = self._world.video_of_id(aweme_id)
         found = (
-            to.to_missing(aweme_id, "item_non_existent")
-            if work is None
-            else to.to_detail(self._view(), work)
+            to.to_missing("item_non_existent") if work is None else to.to_detail(self._view(), work)
         )
         return self.reading("video_page", aweme_id, found)
 

@@ -20,7 +20,7 @@ from warehouse.records.videos import (
     SoundAddresses,
     Statistics,
     Track,
-    UnavailableVideo,
+    Unavailability,
     Video,
 )
 
@@ -71,10 +71,10 @@ def to_account(view: WorldSnapshot, index: int) -> Account:
     )
 
 
-def to_detail(view: WorldSnapshot, work: SandboxVideo) -> Video | UnavailableVideo:
+def to_detail(view: WorldSnapshot, work: SandboxVideo) -> Video | Unavailability:
     """A video with its four counts, or the reason why guests do not see it."""
     if not work.is_public:
-        return to_missing(work.aweme_id, HIDDEN_REASONS[work.state])
+        return to_missing(HIDDEN_REASONS[work.state])
     return replace(
         _video(view, work, surface="video_page"),
         sound=SoundAddresses(
@@ -84,9 +84,9 @@ def to_detail(view: WorldSnapshot, work: SandboxVideo) -> Video | UnavailableVid
     )
 
 
-def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
-    """A video that is not shown."""
-    return UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason=reason)
+def to_missing(reason: str) -> Unavailability:
+    """Return why a video is not shown."""
+    return Unavailability(reason="unavailable", filter_reason=reason)
 
 
 def to_music_item(view: WorldSnapshot, work: SandboxVideo) -> Video:

@@ -22,7 +22,7 @@ from warehouse.queries.captures import count_archive, read_archive
 from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import StructureChangedError
 from warehouse.records.times import observed_now
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 pytestmark = pytest.mark.full
 
@@ -32,7 +32,7 @@ INFO = {
     "status_code": 0,
     "music_info": {"id_str": MUSIC, "mid": MUSIC, "title": "a song", "author": "x", "duration": 60},
 }
-GONE = UnavailableVideo(aweme_id="1", reason="not shown")
+GONE = Unavailability(reason="not shown")
 PROFILE = load_profile("sandbox", sandbox_port=8790)
 
 

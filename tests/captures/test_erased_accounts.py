@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from warehouse.records.erasure import ErasureMarks, erasure_mark
 from warehouse.records.errors import UnresolvedIdError
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 pytestmark = pytest.mark.full
 
@@ -51,7 +51,7 @@ async def test_captures_of_an_erased_account_send_no_request(
             await captures.account("sec")
         with pytest.raises(UnresolvedIdError, match="erased"):
             await captures.walk_user_posts("sec")
-        assert isinstance(await captures.video("7410000000000000001"), UnavailableVideo)
+        assert isinstance(await captures.video("7410000000000000001"), Unavailability)
     assert source.asked == []
     assert stores.rows("select * from raw.captures") == []
 
@@ -86,7 +86,7 @@ async def test_a_new_work_of_it_is_not_shown_and_leaves_no_row(
     mark(stores, "sec")
     async with begin() as captures:
         found = await captures.video("7499999999999999999")
-    assert isinstance(found, UnavailableVideo)
+    assert isinstance(found, Unavailability)
     assert found.reason == "erased"
     assert stores.rows("select * from raw.captures") == []
 

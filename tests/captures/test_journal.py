@@ -16,7 +16,7 @@ from pipelines.platform.sources.table import SoundFile
 from warehouse.control import ControlStore, open_control, scan_journal
 from warehouse.records.errors import RateLimitedError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import SoundAddresses, UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import SoundAddresses, Unavailability, Video, VideoPage
 
 NOW = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
 VIDEO = Video(aweme_id="1", surface="video_page", observed_at=NOW, desc="早安")
@@ -100,7 +100,7 @@ def capture_of(**facts: Any) -> Capture[Any]:
 CAPTURES = [
     capture_of(value=replace(VIDEO, sound=SoundAddresses(urls=("u",))), capture_id=None),
     capture_of(value=VideoPage(videos=(VIDEO,), cursor=7, has_more=True)),
-    capture_of(value=UnavailableVideo(aweme_id="1", reason="deleted"), is_shared=True),
+    capture_of(value=Unavailability(reason="deleted"), is_shared=True),
     capture_of(
         request_count=3,
         verdicts=Counter({("detail", "slides_info", "answered"): 2}),

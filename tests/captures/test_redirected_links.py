@@ -23,14 +23,14 @@ from warehouse.records.errors import (
     SametrackError,
     UnresolvedIdError,
 )
-from warehouse.records.videos import Music, SoundAddresses, UnavailableVideo, Video
+from warehouse.records.videos import Music, SoundAddresses, Unavailability, Video
 
 pytestmark = pytest.mark.full
 
 VIDEO_ID, SONG_ID, TREND_ID = "7361234567890123456", "7100000000000000001", "7200000000000000001"
 SEC = "MS4wLjABAAAAabcdef"
 SHORT = "http://v/short/"
-GONE = UnavailableVideo(aweme_id=VIDEO_ID, reason="unavailable", filter_reason="deleted")
+GONE = Unavailability(reason="unavailable", filter_reason="deleted")
 NAMELESS = replace(video(VIDEO_ID, "video_page"), author=None)
 
 Begin = Callable[..., Captures]
@@ -40,7 +40,7 @@ Begin = Callable[..., Captures]
 class OneVideo(Source):
     """A source whose videos are all this one."""
 
-    found: Video | UnavailableVideo = NAMELESS
+    found: Video | Unavailability = NAMELESS
 
     @override
     async def fetch_video(self, aweme_id: str) -> Reading[Any]:

@@ -23,10 +23,10 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     WarehouseUnavailableError,
 )
-from warehouse.records.videos import UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Unavailability, Video, VideoPage
 
 VIDEO = Video(aweme_id="1", surface="music_list", observed_at=datetime(2026, 1, 31, tzinfo=UTC))
-GONE = UnavailableVideo(aweme_id="1", reason="deleted")
+GONE = Unavailability(reason="deleted")
 
 
 def page(*videos: Video, has_more: bool | None = False) -> VideoPage:

@@ -21,7 +21,7 @@ from tests.audio.clips import Band, ClipMeasurer
 from tests.shared_files import SharedFolder
 from warehouse.records.coverage import RandomAudit
 from warehouse.records.errors import ForbiddenError, UpstreamError
-from warehouse.records.videos import Music, SoundAddresses, UnavailableVideo, Video
+from warehouse.records.videos import Music, SoundAddresses, Unavailability, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 type Row = dict[str, Any]
@@ -72,7 +72,7 @@ class AuditSession:
         self,
         seen: Sequence[str],
         *,
-        details: Mapping[str, Video | UnavailableVideo | UpstreamError] | None = None,
+        details: Mapping[str, Video | Unavailability | UpstreamError] | None = None,
         sounds: Mapping[str, Row] | None = None,
         size: int = 20,
         kind: str = "scan",
@@ -91,7 +91,7 @@ class AuditSession:
         self.requests_used = 0
         self._details, self._sounds = dict(details or {}), dict(sounds or {})
 
-    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | UnavailableVideo:
+    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | Unavailability:
         """Answer for the platform, with one request."""
         assert max_age_s >= 0
         self.requests_used += 1
@@ -187,9 +187,9 @@ def test_a_drawn_video_with_the_recording_is_neither_a_candidate_nor_confirmed(
 
 def test_random_audit_excludes_videos_that_cannot_be_compared(songs: Songs) -> None:
     silent = replace(video_of("3"), sound=SoundAddresses(is_silent_placeholder=True))
-    details: dict[str, Video | UnavailableVideo | UpstreamError] = {
+    details: dict[str, Video | Unavailability | UpstreamError] = {
         "1": video_of("1"),
-        "2": UnavailableVideo(aweme_id="2", reason="deleted"),
+        "2": Unavailability(reason="deleted"),
         "3": silent,
     }
     session = AuditSession(["1", "2", "3"], details=details, sounds={"1": songs.rows["other song"]})

@@ -22,7 +22,7 @@ from pipelines.scan.state.scan_state import (
 from tests.scan.scan_fakes import FakeScan
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
-from warehouse.records.videos import Music, UnavailableVideo, Video
+from warehouse.records.videos import Music, Unavailability, Video
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHA256 = "a" * 64
@@ -78,11 +78,11 @@ class OneRound(FakeScan):
         del sql
         return [row for row in self._stored if row["aweme_id"] in params["ids"]]
 
-    async def video(self, aweme_id: str, *, max_age_s: float) -> UnavailableVideo:
+    async def video(self, aweme_id: str, *, max_age_s: float) -> Unavailability:
         del max_age_s
         self.asked.append(aweme_id)
         self.requests_used += 1
-        return UnavailableVideo(aweme_id=aweme_id, reason="deleted")
+        return Unavailability(reason="deleted")
 
     def checkpoint(self, *, round_number: int | None = None) -> None:
         self.checkpoints.append(round_number)

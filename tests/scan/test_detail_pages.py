@@ -21,9 +21,9 @@ from warehouse.records.errors import (
     StructureChangedError,
     UpstreamError,
 )
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
-type Answer = UpstreamError | UnavailableVideo | None
+type Answer = UpstreamError | Unavailability | None
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OFF = ForbiddenError("off", surface="video_page", reason=SURFACE_OFF)
 
@@ -45,7 +45,7 @@ class ReadingScan(FakeScan):
         self.is_cancelled = False
         self._answers = answers or {}
 
-    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | UnavailableVideo:
+    async def video(self, aweme_id: str, *, max_age_s: float) -> Video | Unavailability:
         assert max_age_s > 0
         found = self._answers.get(aweme_id)
         self.requests_used += not isinstance(found, RefusedLatelyError) and found is not OFF
@@ -85,7 +85,7 @@ def test_a_refusal_of_the_visitor_ends_the_reading() -> None:
 
 
 def test_a_page_that_cannot_be_read_costs_its_video_alone() -> None:
-    gone = UnavailableVideo(aweme_id="2", reason="deleted")
+    gone = Unavailability(reason="deleted")
     scan = ReadingScan(
         ["0", "1", "2", "3"], {"1": StructureChangedError("odd", surface="video_page"), "2": gone}
     )
@@ -115,7 +115,7 @@ def test_a_refusal_of_the_visitor_is_the_stop_reason_whatever_came_more_often() 
 
 
 def test_a_pool_of_which_every_page_is_read_or_gone_is_completed() -> None:
-    scan = ReadingScan(["0", "1"], {"1": UnavailableVideo(aweme_id="1", reason="deleted")})
+    scan = ReadingScan(["0", "1"], {"1": Unavailability(reason="deleted")})
     assert read(scan) == ["0"]
     assert scan.state.not_reached == []
     assert reported(scan) == (2, 2, 1, "completed")
@@ -138,7 +138,7 @@ def test_a_surface_that_a_patch_switches_off_is_no_refusal_of_the_platform() -> 
 
 
 def test_a_pool_that_is_read_is_not_read_again() -> None:
-    scan = ReadingScan(["0", "1"], {"1": UnavailableVideo(aweme_id="1", reason="deleted")})
+    scan = ReadingScan(["0", "1"], {"1": Unavailability(reason="deleted")})
     assert read(scan) == ["0"]
     assert read(scan) == []
     assert scan.requests_used == 2

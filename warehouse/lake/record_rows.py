@@ -27,7 +27,7 @@ from warehouse.records.videos import (
     Music,
     Statistics,
     Track,
-    UnavailableVideo,
+    Unavailability,
     Video,
 )
 
@@ -198,10 +198,9 @@ def _picked(record: object | None, names: tuple[str, ...]) -> Row:
     return {name: None if record is None else getattr(record, name) for name in names}
 
 
-def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
-    """Build a video that is not shown from the row of its capture in `raw.captures`."""
-    return UnavailableVideo(
-        aweme_id=row["entity_id"],
+def unavailability_from_row(row: ReadOnlyRow) -> Unavailability:
+    """Build the reason why a video is not shown from the row of its capture in `raw.captures`."""
+    return Unavailability(
         reason="unavailable",
         filter_reason=row["reason"],
         notice=row.get("notice"),

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.record_rows import unavailable_video_from_row, unpack_bytes, video_from_row
+from warehouse.lake.record_rows import unavailability_from_row, unpack_bytes, video_from_row
 from warehouse.queries.videos import inline_values
 from warehouse.records.values import Row
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 ObservationTable = Literal[
     "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
@@ -45,7 +45,7 @@ def read_capture(engine: Engine, capture_id: str) -> Row | None:
 
 def read_unavailable_videos(
     engine: Engine, aweme_ids: Sequence[str], *, since: datetime
-) -> dict[str, UnavailableVideo]:
+) -> dict[str, Unavailability]:
     """Return those of the videos that the platform did not show when they were last read.
 
     Reads up to `since` do not count.
@@ -53,7 +53,7 @@ def read_unavailable_videos(
     sql, ids = inline_values(_LATEST_DETAILS, aweme_ids)
     rows = engine.rows(sql, {**ids, "since": since})
     return {
-        row["entity_id"]: unavailable_video_from_row(row)
+        row["entity_id"]: unavailability_from_row(row)
         for row in rows
         if row["outcome"] == "unavailable"
     }

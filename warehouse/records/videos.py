@@ -228,10 +228,9 @@ class Video:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnavailableVideo:
-    """A video that the platform names but does not show: deleted, private, under review."""
+class Unavailability:
+    """Why the platform does not show a video that it names: deleted, private, under review."""
 
-    aweme_id: str
     reason: str
     filter_reason: str | None = None
     notice: str | None = None

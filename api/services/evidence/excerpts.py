@@ -21,7 +21,7 @@ from api.responses.errors import PARTIAL_CONTENT, NotFoundError
 from api.services.evidence.service import EvidenceService, MissingExcerpt
 from api.services.reads.sources import Deadline, Sources
 from warehouse.records.evidence import ExcerptRole
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 if TYPE_CHECKING:
     from api.services.evidence.service import EvidenceService
@@ -61,7 +61,7 @@ async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
     with TemporaryDirectory(dir=sources.sounds_dir, prefix=".kept-") as folder:
         async with sources.sounds(Path(folder)) as captures:
             detail = await captures.video(missing.aweme_id)
-            if isinstance(detail, UnavailableVideo):
+            if isinstance(detail, Unavailability):
                 raise NotFoundError(
                     f"The video {missing.aweme_id} is no longer available",
                     hint="Its measurements are still stored",

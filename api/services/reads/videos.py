@@ -23,7 +23,7 @@ from pipelines.platform.sources.table import DetailOrUnavailable
 from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import SametrackError, UnreachableError, UpstreamError
-from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video
+from warehouse.records.videos import APP_SURFACES, Unavailability, Video
 
 SURFACE = "video_page"
 MAX_PARALLEL_READS = 8
@@ -76,7 +76,7 @@ async def read_videos(
 
 async def lately_unavailable(
     sources: Sources, aweme_ids: Sequence[str]
-) -> dict[str, UnavailableVideo]:
+) -> dict[str, Unavailability]:
     """Return those of the videos that the platform has just not shown, not to be read again."""
     if not aweme_ids:
         return {}
@@ -102,8 +102,8 @@ def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> Fi
     if aweme_id in read.errors:
         return _refused(aweme_id, read.errors[aweme_id])
     detail = read.values.get(aweme_id)
-    if isinstance(detail, UnavailableVideo):
-        return to_document(FilteredVideo, detail)
+    if isinstance(detail, Unavailability):
+        return to_document(FilteredVideo, detail, aweme_id=aweme_id)
     return _late(aweme_id)
 
 

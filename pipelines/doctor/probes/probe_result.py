@@ -18,7 +18,7 @@ from pipelines.platform.parsers.search import read_stream
 from warehouse.records import errors
 from warehouse.records.errors import UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
-from warehouse.records.videos import UnavailableVideo, VideoPage
+from warehouse.records.videos import Unavailability, VideoPage
 
 # The JSON in a body, its shape as key paths, and its difference from earlier good payloads. Pure.
 #
@@ -162,7 +162,7 @@ class ProbeResult:
         """True if the result concerns the id rather than the surface."""
         is_empty = isinstance(self.value, VideoPage) and self.error is not None
         is_withheld = isinstance(self.error, errors.PageWithoutDataError | errors.InputError)
-        return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
+        return isinstance(self.value, Unavailability) or is_empty or is_withheld
 
 
 async def run_probe(
@@ -249,7 +249,7 @@ def probe_outcome(error: errors.SametrackError | None, reason: str | None) -> Pr
 
 def probe_reason(value: object, error: errors.SametrackError | None) -> str | None:
     """Return the platform's reason, or ours; shortened, because it may quote the response."""
-    if isinstance(value, UnavailableVideo):
+    if isinstance(value, Unavailability):
         return "canary_unavailable"
     if isinstance(error, errors.InputError):
         return "unknown_id"

@@ -160,7 +160,7 @@ def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
 
 def parse_slides_info(
     body: bytes, aweme_id: str, context: ParseContext
-) -> videos.Video | videos.UnavailableVideo:
+) -> videos.Video | videos.Unavailability:
     """Parse `slides_info`, the JSON of videos by id.
 
     Raises:
@@ -175,7 +175,7 @@ def parse_slides_info(
 
 def parse_detail_body(
     body: bytes, aweme_id: str, context: ParseContext
-) -> videos.Video | videos.UnavailableVideo:
+) -> videos.Video | videos.Unavailability:
     """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
     Raises:
@@ -211,7 +211,7 @@ def _open_detail(body: bytes, key: str, context: ParseContext) -> JsonNode:
 
 def _requested_video(
     items: Iterator[JsonNode], answer: JsonNode, aweme_id: str, context: ParseContext
-) -> videos.Video | videos.UnavailableVideo:
+) -> videos.Video | videos.Unavailability:
     video = find_requested_video(items, answer, aweme_id, context)
     if video is None:
         raise refusal_error(

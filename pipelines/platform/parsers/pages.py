@@ -18,7 +18,7 @@ from pipelines.platform.parsers.desktop import find_desktop_results, read_stream
 from pipelines.platform.parsers.refusals import find_refusal, refuse_status, says_gone
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 _ROUTER = "_ROUTER_DATA"
 _RENDERED = re.compile(rb"""\bid\s*=\s*["']?RENDER_DATA\b""")
@@ -101,7 +101,7 @@ def _unescaped(text: str, surface: str) -> bytes:
 
 def parse_video_page(
     body: bytes, aweme_id: str, context: videos.ParseContext
-) -> Video | UnavailableVideo:
+) -> Video | Unavailability:
     """Parse the video on a video, note or slides page, or on its desktop page.
 
     A JSON body is what the page's own script received instead of data in the page.
@@ -115,7 +115,7 @@ def parse_video_page(
     """
     # The redirect of a deleted video leads to a page about an unrelated one, which is not followed.
     if context.is_gone:
-        return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
+        return Unavailability(reason="unavailable")
     result = _result(body, aweme_id, context)
     videos.refuse_region(result)
     video = find_requested_video(_shown(result), result, aweme_id, context)
@@ -210,7 +210,7 @@ def find_requested_video(
     result: fields.JsonNode,
     aweme_id: str,
     context: videos.ParseContext,
-) -> Video | UnavailableVideo | None:
+) -> Video | Unavailability | None:
     """Return the requested video among those that a result shows or filters, else None.
 
     A reason without an id is about the video that was asked for.
@@ -228,7 +228,7 @@ def find_requested_video(
     for entry in _filtered(result):
         filtered_id = entry.id("aweme_id") or aweme_id
         if filtered_id == aweme_id:
-            return videos.parse_unavailable(entry, aweme_id=aweme_id)
+            return videos.parse_unavailable(entry)
         others.append(filtered_id)
     if others:
         raise SubstitutionError(
@@ -236,8 +236,7 @@ def find_requested_video(
         )
     if says_gone(result):
         message = result.values.get("status_msg")
-        return UnavailableVideo(
-            aweme_id=aweme_id,
+        return Unavailability(
             reason="unavailable",
             filter_reason=f"status_code {result.values['status_code']}",
             notice=message if isinstance(message, str) and message else None,

@@ -56,18 +56,16 @@ class ParseContext:
 
 def parse_detail(
     item: fields.JsonNode, context: ParseContext
-) -> videos.Video | videos.UnavailableVideo:
+) -> videos.Video | videos.Unavailability:
     """Parse a video of a detail surface.
 
     Raises:
         StructureChangedError: An essential field is missing or has an unknown type.
     """
-    aweme_id = item.must_id("aweme_id")
+    item.must_id("aweme_id")  # essential of a deleted video, too
     status = item.node("status")
     if status is not None and status.flag("is_delete"):
-        return videos.UnavailableVideo(
-            aweme_id=aweme_id, reason="unavailable", filter_reason="status_deleted"
-        )
+        return videos.Unavailability(reason="unavailable", filter_reason="status_deleted")
     for key in ("statistics", "author", "music"):
         if not item.has(key):
             raise item.missing(key)
@@ -144,10 +142,9 @@ def parse_video(
     )
 
 
-def parse_unavailable(item: fields.JsonNode, *, aweme_id: str) -> videos.UnavailableVideo:
+def parse_unavailable(item: fields.JsonNode) -> videos.Unavailability:
     """Parse an entry of a filter list, or the `filter_detail` of a detail body."""
-    return videos.UnavailableVideo(
-        aweme_id=aweme_id,
+    return videos.Unavailability(
         reason="unavailable",
         filter_reason=read_filter_reason(item),
         notice=item.name("notice"),

@@ -28,7 +28,7 @@ from pipelines.settings import Settings
 from warehouse.extras import install_hint
 from warehouse.records import errors
 from warehouse.records.times import observed_now
-from warehouse.records.videos import Author, Track, UnavailableVideo, VideoPage
+from warehouse.records.videos import Author, Track, Unavailability, VideoPage
 
 WORK_SURFACE = "app_work"
 PAGE_SIZE = 5
@@ -205,7 +205,7 @@ class MobileAppGuest(VidplatPublic):
             reading: Reading[table.DetailOrUnavailable] | None = None
             with suppress(errors.UpstreamError):
                 reading = await super().ask(table.DETAIL, request)
-            if reading is None or isinstance(reading.value, UnavailableVideo):
+            if reading is None or isinstance(reading.value, Unavailability):
                 context = self._context(WORK_SURFACE)
                 body = screens.pack_video(
                     app_video.item,

@@ -35,7 +35,7 @@ type CapturedValue = (
     | videos.Account
     | videos.HashtagInfo
     | videos.Video
-    | videos.UnavailableVideo
+    | videos.Unavailability
     | videos.VideoPage
     | SearchPage
     | ChartIndex
@@ -102,7 +102,7 @@ _SEARCH = {
 
 _FIRST_SCREEN = SearchPosition()
 
-type DetailOrUnavailable = videos.Video | videos.UnavailableVideo
+type DetailOrUnavailable = videos.Video | videos.Unavailability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +258,7 @@ async def read_slides_info(
     if isinstance(of_plain, EmptyAnswerError):
         raise of_plain
     is_about_form = (
-        isinstance(of_plain.value, videos.UnavailableVideo) and not of_plain.value.is_final
+        isinstance(of_plain.value, videos.Unavailability) and not of_plain.value.is_final
     )
     return of_photos if is_about_form and isinstance(of_photos, Reading) else of_plain
 
@@ -351,7 +351,7 @@ _WEB_COOKIES = "the cookies of a visitor of the web host"
 
 def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
     """Return the counts that are unknown; everything for a photo post that a source leaves out."""
-    if isinstance(detail, videos.UnavailableVideo):
+    if isinstance(detail, videos.Unavailability):
         # "This surface shows no photo posts" is no statement about the video.
         return frozenset() if detail.is_final else _DETAIL
     return frozenset(name for name in _COUNTS if getattr(detail.statistics, name) is None)
@@ -359,7 +359,7 @@ def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
 
 def _as_photo(detail: DetailOrUnavailable, request: SourceRequest) -> SourceRequest:
     """Return the request for the next source, which is about a photo post if this one said so."""
-    is_left_out = isinstance(detail, videos.UnavailableVideo) and not detail.is_final
+    is_left_out = isinstance(detail, videos.Unavailability) and not detail.is_final
     return replace(request, is_photo=True) if is_left_out else request
 
 

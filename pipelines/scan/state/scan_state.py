@@ -98,7 +98,7 @@ class ScanState:
     pool: dict[str, Sighting] = field(default_factory=dict)
     candidates: dict[str, Sighting] = field(default_factory=dict)
     details: dict[str, video_records.Video] = field(default_factory=dict)
-    unavailable: dict[str, video_records.UnavailableVideo] = field(default_factory=dict)
+    unavailable: dict[str, video_records.Unavailability] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)

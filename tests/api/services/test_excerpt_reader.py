@@ -18,7 +18,7 @@ from pipelines.platform.sources.table import SoundFile
 from tests.audio.made_sounds import made_mp3
 from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 COMPARISON_ID = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 CANDIDATE = "7350000000000000003"
@@ -45,7 +45,7 @@ class Platform:
 
     async def video(self, aweme_id: str) -> Any:
         self.asked.append(aweme_id)
-        return UnavailableVideo(aweme_id=aweme_id, reason="status_deleted") if self.is_gone else "a"
+        return Unavailability(reason="status_deleted") if self.is_gone else "a"
 
     async def sound(self, _detail: object) -> SoundFile:
         path = self._folder / "sound.m4a"

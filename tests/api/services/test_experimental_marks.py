@@ -8,7 +8,7 @@ import pytest
 from api.services.reads.documents import provenance
 from api.services.reads.sources import ReadOutcomes
 from api.services.reads.videos import _is_from_app
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -37,7 +37,7 @@ def test_an_experimental_source_is_marked_in_what_it_answers(
         (None, "music_app", True),
         (None, "slides_info", False),
         (None, None, False),
-        (UnavailableVideo(aweme_id="1", reason="unavailable"), None, False),
+        (Unavailability(reason="unavailable"), None, False),
     ],
 )
 def test_a_device_was_used_where_what_is_served_was_read_by_one(

@@ -13,7 +13,7 @@ from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
 from sandbox.mock.provider import MockProvider, text_index
 from tests.scripted_reads import ReadService, ScriptedSources, open_reads, without_end
-from warehouse.records.videos import UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Unavailability, Video, VideoPage
 
 pytestmark = pytest.mark.full
 
@@ -278,9 +278,7 @@ def test_a_stored_no_is_served_with_what_the_platform_said(
     said = {"notice": "抱歉，作品不见了", "detail_msg": "作品已被删除"}
 
     async def refuse(provider: MockProvider, aweme_id: str) -> Any:
-        gone = UnavailableVideo(
-            aweme_id=aweme_id, reason="unavailable", filter_reason="status_deleted", **said
-        )
+        gone = Unavailability(reason="unavailable", filter_reason="status_deleted", **said)
         return replace(await real(provider, aweme_id), value=gone)
 
     monkeypatch.setattr(MockProvider, "fetch_video", refuse)

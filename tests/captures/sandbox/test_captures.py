@@ -23,7 +23,7 @@ from warehouse.records.errors import (
     SubstitutionError,
     UnreachableError,
 )
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 pytestmark = pytest.mark.full
 
@@ -205,7 +205,7 @@ async def test_deleted_work_is_unavailable_and_kept_as_such(
     faults(surface="video_page", kind="gone", times=0)
     async with start() as captures:
         detail = await captures.video(track["aweme_id"])
-    assert isinstance(detail, UnavailableVideo)
+    assert isinstance(detail, Unavailability)
     assert stores.rows("select outcome from raw.captures") == [{"outcome": "unavailable"}]
 
 

@@ -36,7 +36,7 @@ from warehouse.records.errors import (
     StructureChangedError,
     UnreachableError,
 )
-from warehouse.records.videos import Author, UnavailableVideo, Video
+from warehouse.records.videos import Author, Unavailability, Video
 
 GONE = "slides_info/filtered.json"
 GONE_ID = b"7568123456789012345"
@@ -174,7 +174,7 @@ async def test_a_video_that_the_platform_calls_gone_is_as_the_app_showed_it(play
 async def test_a_video_that_the_app_never_showed_stays_gone(play: Any) -> None:
     phone = ScriptedPhone(track_screen())
     guest, _ = play(phone, *gone(7))
-    assert isinstance((await guest.fetch_video(video_id(7))).value, UnavailableVideo)
+    assert isinstance((await guest.fetch_video(video_id(7))).value, Unavailability)
     assert phone.done == []
 
 

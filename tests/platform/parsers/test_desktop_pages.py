@@ -19,7 +19,7 @@ from warehouse.records.errors import (
     SubstitutionError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 ID, OTHER = "7600000000000000011", "7600000000000000012"
 SEEN = ParseContext(
@@ -113,7 +113,7 @@ def test_data_in_the_stream_counts_beside_a_container_without_it() -> None:
 def test_a_reason_in_camel_case_is_a_reason() -> None:
     aweme = {"statusCode": 0, "detail": None, "filterDetail": {"filterReason": "status_deleted"}}
     found = read(rendered({"41": {"aweme": aweme}}))
-    assert isinstance(found, UnavailableVideo)
+    assert isinstance(found, Unavailability)
     assert found.filter_reason == "status_deleted"
 
 
@@ -160,7 +160,7 @@ def test_a_reason_counts_before_another_video_of_the_page(
     other = {"aweme": {"detail": detail(OTHER)}}
     for container in ({"4": other, "5": {"aweme": aweme}}, {"4": {"aweme": aweme}, "5": other}):
         found = read(rendered(container))
-        assert isinstance(found, UnavailableVideo)
+        assert isinstance(found, Unavailability)
         assert found.filter_reason == reason
 
 

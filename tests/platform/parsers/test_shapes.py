@@ -16,7 +16,7 @@ from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import SourceRequest
 from tests.platform.shape_answers import PARSERS, SHAPES, Shape, read_chart_shape
 from warehouse.records.errors import SametrackError, UpstreamError
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import Unavailability
 
 Scripted = Callable[[Sequence[HttpResponse | SametrackError]], GuestClient]
 
@@ -39,7 +39,7 @@ async def _outcome(shape: Shape, scripted: Scripted) -> tuple[str, object, str |
         row = refusal_of(error)
         word = error.reason if isinstance(error, UpstreamError) else error.detail
         return error.type, word, row.name if row else None
-    is_gone = isinstance(value, UnavailableVideo)
+    is_gone = isinstance(value, Unavailability)
     return "unavailable" if is_gone else "records", value, shape.row
 
 

@@ -26,7 +26,7 @@ from tests.platform.shape_answers import SEEN_AT, Shape, read_index
 from warehouse.control import open_control
 from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
 from warehouse.records.times import observed_now
-from warehouse.records.videos import SoundAddresses, UnavailableVideo, Video
+from warehouse.records.videos import SoundAddresses, Unavailability, Video
 
 pytestmark = pytest.mark.full
 
@@ -118,7 +118,7 @@ async def _outcome(
     except UpstreamError as error:
         row = refusal_of(error)
         return error.type, row.name if row else None, error.status
-    return ("unavailable" if isinstance(value, UnavailableVideo) else "records"), shape.row, None
+    return ("unavailable" if isinstance(value, Unavailability) else "records"), shape.row, None
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)
@@ -135,7 +135,7 @@ async def test_file_provider_names_its_operations_when_one_is_unsupported(
         await provider.fetch_track("99999")
     with pytest.raises(UnresolvedIdError):
         await provider.fetch_account("nobody")
-    assert isinstance((await provider.fetch_video("99999")).value, UnavailableVideo)
+    assert isinstance((await provider.fetch_video("99999")).value, Unavailability)
     detail = (await provider.fetch_video(json.loads(EXAMPLES[1])[0]["aweme_id"])).value
     with pytest.raises(AudioUnavailableError):
         await provider.download_sound(detail, tmp_path)
@@ -226,5 +226,5 @@ async def test_file_provider_refuses_ids_that_are_not_in_its_files(source: Any) 
     with pytest.raises(ProviderUnsupportedError):
         await provider.fetch_trend("12345", 0)
     missing = (await provider.fetch_video("999")).value
-    assert isinstance(missing, UnavailableVideo)
+    assert isinstance(missing, Unavailability)
     assert missing.filter_reason == "not_in_file"

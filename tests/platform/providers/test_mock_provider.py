@@ -21,7 +21,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Unavailability, Video, VideoPage
 
 SEED, SIZE = 3, 0.15
 
@@ -161,7 +161,7 @@ async def test_a_hidden_work_is_unavailable_with_its_reason(
     state: VideoState, mock: MockProvider, world: SandboxWorld
 ) -> None:
     found = (await mock.fetch_video(_work(world, state=state))).value
-    assert isinstance(found, UnavailableVideo)
+    assert isinstance(found, Unavailability)
     assert str(found.filter_reason).startswith("status_")
 
 
@@ -175,7 +175,7 @@ async def test_mock_provider_refuses_unknown_ids(mock: MockProvider) -> None:
     with pytest.raises(InvalidMusicInputError):
         await mock.resolve_link("http://v.vidplat.localhost/abcd/")
     found = (await mock.fetch_video("12345")).value
-    assert isinstance(found, UnavailableVideo)
+    assert isinstance(found, Unavailability)
     assert found.filter_reason == "item_non_existent"
 
 

@@ -29,7 +29,7 @@ from warehouse.records.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 ID = "7568123456789012345"
 MUSIC = "7361234567890123456"
@@ -104,8 +104,7 @@ async def test_gone_counts_only_when_both_forms_say_so(play: Any) -> None:
     gone = "slides_info/filtered.json"
     provider, client = play(gone, gone)
     reading = await provider.fetch_video(ID)
-    assert reading.value == UnavailableVideo(
-        aweme_id=ID,
+    assert reading.value == Unavailability(
         reason="unavailable",
         filter_reason="item_non_existent",
         notice="抱歉，作品不见了",
@@ -121,7 +120,7 @@ def _body(shape_named: Any, **document: object) -> Any:
 async def test_reason_of_one_form_is_not_lost_if_the_other_form_gives_none(play: Any) -> None:
     provider, _ = play("slides_info/filtered.json", NULL)
     reading = await provider.fetch_video(ID)
-    assert isinstance(reading.value, UnavailableVideo)
+    assert isinstance(reading.value, Unavailability)
     assert reading.value.filter_reason == "item_non_existent"
 
 
@@ -153,7 +152,7 @@ async def test_videos_that_are_gone_never_hold_the_next_one_back(
 ) -> None:
     provider, client = play(*[_body(shape_named, **no)] * 40, VIDEO)
     for _ in range(20):
-        assert isinstance((await provider.fetch_video(ID)).value, UnavailableVideo)
+        assert isinstance((await provider.fetch_video(ID)).value, Unavailability)
     assert isinstance((await provider.fetch_video(ID)).value, Video)
     assert set(_surfaces(client)) == {"slides_info"}
 
@@ -260,7 +259,7 @@ async def test_redirect_of_the_page_to_that_of_gone_videos_is_unavailable(
     )
     provider, client = play(NULL, NULL, replace(empty, location=location))
     reading = await provider.fetch_video(ID)
-    assert reading.value == UnavailableVideo(aweme_id=ID, reason="unavailable")
+    assert reading.value == Unavailability(reason="unavailable")
     assert client.asked[2].ends_at(location)
 
 

@@ -19,7 +19,7 @@ from tests.platform.host_rates import AT_ONCE
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 pytestmark = pytest.mark.full
 
@@ -135,7 +135,7 @@ async def _said(ask: Awaitable[Reading[Any]]) -> str:
     except SametrackError as error:
         row = refusal_of(error)
         return row.name if row else error.type
-    return "unavailable" if isinstance(reading.value, UnavailableVideo) else reading.surface
+    return "unavailable" if isinstance(reading.value, Unavailability) else reading.surface
 
 
 SAID = [

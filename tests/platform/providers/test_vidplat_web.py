@@ -28,7 +28,7 @@ from warehouse.records.errors import (
     LoginRequiredError,
     VerificationDemandedError,
 )
-from warehouse.records.videos import UnavailableVideo, Video
+from warehouse.records.videos import Unavailability, Video
 
 pytestmark = pytest.mark.full
 
@@ -213,7 +213,7 @@ async def test_a_photo_post_that_no_source_shows_is_unavailable_with_that_reason
     scripted_server.answers[DESKTOP] = scripted_server.answers[PAGE] = [reply(left_out)]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert isinstance(reading.value, UnavailableVideo)
+    assert isinstance(reading.value, Unavailability)
     assert reading.value.filter_reason == "images_base"
     assert {DETAIL, SLIDES, DESKTOP, PAGE} <= set(paths(scripted_server))
 

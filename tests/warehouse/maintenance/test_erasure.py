@@ -30,7 +30,7 @@ from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
 from warehouse.queries.videos import read_listed_videos, read_marks
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
-from warehouse.records.videos import Account, Author, Track, UnavailableVideo, Video, VideoPage
+from warehouse.records.videos import Account, Author, Track, Unavailability, Video, VideoPage
 from warehouse.tables import BY_NAME
 
 pytestmark = pytest.mark.full
@@ -419,7 +419,7 @@ def test_erased_account_is_neither_requested_nor_stored(erased: Full) -> None:
         marks = read_marks(engine)
         assert asyncio.run(ErasureMarksCache(engine).marks()) == marks
     work = CaptureRequest(kind="work", surface="video_page", entity_id=GONE_IDS[2])
-    assert isinstance(refuse_erased(work, marks), UnavailableVideo)
+    assert isinstance(refuse_erased(work, marks), Unavailability)
     assert (
         refuse_erased(CaptureRequest(kind="list", surface="user_posts", entity_id=STAYS), marks)
         is None
@@ -442,7 +442,7 @@ def test_new_records_lose_only_the_videos_of_an_erased_account(erased: Full) -> 
     assert without_erased(page, marks).videos == (other,)
     assert without_erased(replaced := other, marks) is replaced
     shown: Any = without_erased(new, marks)
-    assert isinstance(shown, UnavailableVideo)
+    assert isinstance(shown, Unavailability)
     now = datetime.now(UTC)
     track = Track(
         music_id="2", surface="music_info", observed_at=now, title="t", author="a",

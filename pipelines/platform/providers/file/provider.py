@@ -135,15 +135,13 @@ class FileProvider(LocalProvider):
 
     def answer_detail(
         self, request: SourceRequest
-    ) -> Reading[video_records.Video | video_records.UnavailableVideo]:
+    ) -> Reading[video_records.Video | video_records.Unavailability]:
         """Return one video; one that the file does not contain is unavailable."""
         aweme_id = request.entity_id
         video = self._videos.get(aweme_id)
-        detail: video_records.Video | video_records.UnavailableVideo
+        detail: video_records.Video | video_records.Unavailability
         if video is None:
-            detail = video_records.UnavailableVideo(
-                aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file"
-            )
+            detail = video_records.Unavailability(reason="unavailable", filter_reason="not_in_file")
         else:
             detail = self._video(video, "video_page")
         return self.reading("video_page", aweme_id, detail)
