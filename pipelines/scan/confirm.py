@@ -15,7 +15,7 @@ from pipelines.scan import collect, verify_audio
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.coverage import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
+from pipelines.scan.state.scan_state import References
 from pipelines.scan.verify_audio import finish_cutting
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
@@ -62,7 +62,7 @@ def confirm_videos(run: ScanRun, *, expands: bool = True) -> None:
             # A search that found none is not repeated.
             has_searched = len(state.settled) > 1
             found_none = has_searched and not state.references
-            references = () if found_none else run.run(_choose_references(run))
+            references = {} if found_none else run.run(_choose_references(run))
             audit_videos(run, references)
             verify_audio.write_sounds(run)
             run.count()
@@ -168,25 +168,23 @@ async def _verify_music_ids(run: ScanRun) -> list[str]:
     return [music_id for music_id in verified_ids if music_id is not None]
 
 
-async def _choose_references(run: ScanRun) -> Sequence[MeasuredVideo]:
+async def _choose_references(run: ScanRun) -> References:
     """Return the references, chosen once, after the track's first page has been read."""
     state = run.state
     # An earlier run of this job has chosen references: load them.
     if state.references and not run.sounds.references:
-        run.sounds.references = await verify_audio.load_references(run) or ()
+        run.sounds.references = await verify_audio.load_references(run) or {}
     if not run.sounds.references:
         chosen = await verify_audio.choose_references(run, state.videos_of(run.music_id))
         run.sounds.references = chosen
-        state.references = [
-            ReferenceSound(video=entry.video, sha256=entry.sound.sha256)
-            for entry in chosen
-            if entry.sound.sha256 is not None
-        ]
+        state.references = {
+            aweme_id: sound.sha256 for aweme_id, sound in chosen.items() if sound.sha256 is not None
+        }
     return run.sounds.references
 
 
 async def _verify_group(
-    run: ScanRun, music_id: str, videos: Sequence[Video], references: Sequence[MeasuredVideo]
+    run: ScanRun, music_id: str, videos: Sequence[Video], references: References
 ) -> str | None:
     """Compare a music id and record the verdict for its videos; return the id if it carries the
     track.
@@ -266,7 +264,7 @@ def draw_audit(run: ScanRun) -> RandomAudit | None:
     return RandomAudit(seed=seed, population=len(population), sample=sample, reason=reason)
 
 
-def audit_videos(run: ScanRun, references: Sequence[MeasuredVideo]) -> None:
+def audit_videos(run: ScanRun, references: References) -> None:
     """Read and compare the drawn videos, and bound how many like them carry the recording.
 
     A match is reported in the audit only, with its evidence among the compared pairs. It is not
@@ -322,7 +320,7 @@ def audit_videos(run: ScanRun, references: Sequence[MeasuredVideo]) -> None:
 
 
 async def _compare_sample(
-    run: ScanRun, references: Sequence[MeasuredVideo]
+    run: ScanRun, references: References
 ) -> list[tuple[AuditedVideo, list[Comparison]]]:
     """Return the verdict on each drawn video whose page was read, and the compared pairs."""
 

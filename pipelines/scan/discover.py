@@ -18,7 +18,6 @@ from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, cho
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.results import is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM
 
 
@@ -118,9 +117,9 @@ def _document(run: ScanRun) -> result_types.Discovery:
         "aweme_list": videos,
         "candidates": [_candidate_document(run, entry) for entry in state.candidates.values()],
         "reference_works": [
-            entry.video.aweme_id
-            for entry in state.references
-            if source_of(entry.video) == "platform"
+            aweme_id
+            for aweme_id in state.references
+            if state.reference_source(aweme_id) == "platform"
         ],
         "layer_counts": _layer_counts(run, confirmed),
         "coverage": coverage_document(run),

@@ -23,6 +23,7 @@ from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import (
     MeasuredSound,
     NotComparable,
+    SoundMeasurement,
     judging_version,
     library_version,
     pack_features,
@@ -35,7 +36,7 @@ from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.expansion import pairs_with_excerpts
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo, source_of
+from pipelines.scan.state.scan_state import SONG_SURFACE, References
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import (
@@ -46,7 +47,7 @@ from warehouse.records.evidence import (
     find_excerpts,
 )
 from warehouse.records.values import Row
-from warehouse.records.videos import Music, Video
+from warehouse.records.videos import Music, ServiceSong, Video
 
 # Cut excerpts of sounds that users may want to judge, in the background of the scan.
 #
@@ -74,17 +75,16 @@ async def keep_sound(run: ScanRun, video: Video, path: Path) -> None:
 
 
 def cut_group_excerpts(
-    run: ScanRun, measured: Sequence[MeasuredVideo], comparisons: Sequence[Comparison]
+    run: ScanRun, aweme_ids: Sequence[str], comparisons: Sequence[Comparison]
 ) -> None:
     """Cut the excerpts of a group's pairs in the background, then delete its files.
 
     Args:
         run: The scan.
-        measured: The measured videos of the group.
+        aweme_ids: The measured videos of the group, whose files are deleted.
         comparisons: Its pairs; `pairs_with_excerpts` chooses those that get excerpts.
     """
     pairs = pairs_with_excerpts(comparisons)
-    videos = [entry.video.aweme_id for entry in measured]
 
     async def cut_and_delete() -> None:
         try:
@@ -93,7 +93,7 @@ def cut_group_excerpts(
         except OSError as error:
             _log.warning("excerpt not kept", reason=error.strerror)
         finally:
-            await _delete_files(run, videos)
+            await _delete_files(run, aweme_ids)
 
     task = asyncio.get_running_loop().create_task(cut_and_delete())
     run.sounds.cutting.append(task)
@@ -150,8 +150,8 @@ async def _cut_pair(run: ScanRun, pair: Comparison) -> None:
             await asyncio.to_thread(folder.write, excerpt, encoded)
 
 
-async def _delete_files(run: ScanRun, videos: Sequence[str]) -> None:
-    for aweme_id in videos:
+async def _delete_files(run: ScanRun, aweme_ids: Sequence[str]) -> None:
+    for aweme_id in aweme_ids:
         path = run.sounds.files.pop(aweme_id, None)
         if path is not None:
             await asyncio.to_thread(path.unlink, missing_ok=True)
@@ -167,15 +167,12 @@ _TRANSIENT = frozenset({_MISSING, "file_unreadable", "decoder_crashed", "decoder
 
 async def load_known_sounds(run: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
-    run.sounds.stored = await _stored_features(run, videos)
+    run.sounds.stored = await _stored_features(run, [video.aweme_id for video in videos])
 
 
-async def _stored_features(run: ScanRun, videos: Sequence[Video]) -> dict[str, Row]:
+async def _stored_features(run: ScanRun, aweme_ids: Sequence[str]) -> dict[str, Row]:
     rows = await asyncio.to_thread(
-        read_sound_features,
-        run.runtime.engine,
-        [video.aweme_id for video in videos],
-        FEATURE_VERSION,
+        read_sound_features, run.runtime.engine, aweme_ids, FEATURE_VERSION
     )
     # Earlier releases have stored transient reasons, too.
     return {
@@ -185,23 +182,25 @@ async def _stored_features(run: ScanRun, videos: Sequence[Video]) -> dict[str, R
     }
 
 
-async def measure_videos(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+async def measure_videos(run: ScanRun, videos: Sequence[Video]) -> list[SoundMeasurement]:
     """Return the sounds of `videos`, in order; stored features are not measured again."""
     return await run_all(_measure_video(run, video) for video in videos)
 
 
-async def _measure_video(run: ScanRun, video: Video) -> MeasuredVideo:
+async def _measure_video(run: ScanRun, video: Video) -> SoundMeasurement:
     run.check_cancelled()
     stored = run.sounds.stored.get(video.aweme_id)
     # A download of an earlier run of this job is taken from the journal, so that its cost counts.
     if stored is None or run.journal.has(sound_key(video.aweme_id)):
-        sound = await _download_and_measure(run, video, is_stored=stored is not None)
+        sound: SoundMeasurement = await _download_and_measure(
+            run, video, is_stored=stored is not None
+        )
     else:
         sound = sound_from_row(stored)
     if sound.sha256 is not None:
         run.state.sound_hashes[video.aweme_id] = sound.sha256
     run.count(audio_checked=1)
-    return MeasuredVideo(video, sound)
+    return sound
 
 
 async def _download_and_measure(
@@ -287,43 +286,45 @@ def write_sounds(run: ScanRun) -> None:
         run.append_later("raw.sounds", rows)
 
 
-async def load_references(run: ScanRun) -> list[MeasuredVideo] | None:
+async def load_references(run: ScanRun) -> References | None:
     """Return the references that an earlier run has chosen, from their stored features.
 
     None if the features of any are no longer stored: then the references are chosen again.
     """
     chosen = run.state.references
-    stored = await _stored_features(run, [reference.video for reference in chosen])
-    rows = [stored.get(reference.video.aweme_id) for reference in chosen]
-    references = [
-        MeasuredVideo(reference.video, sound_from_row(row))
-        for reference, row in zip(chosen, rows, strict=True)
-        if row is not None and row["sound_sha256"] == reference.sha256
-    ]
+    stored = await _stored_features(run, list(chosen))
+    references = {
+        aweme_id: sound_from_row(stored[aweme_id])
+        for aweme_id, sha256 in chosen.items()
+        if aweme_id in stored and stored[aweme_id]["sound_sha256"] == sha256
+    }
     return references if len(references) == len(chosen) else None
 
 
-async def choose_references(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
-    """Return up to three comparable sounds of the track that agree.
+async def choose_references(run: ScanRun, videos: Sequence[Video]) -> References:
+    """Return up to three comparable sounds of the track that agree, the preferred ones first.
 
     The song of the music service comes first if a video of the track plays the same recording, or
     if none of them can be compared; then the videos, the cleanest first.
     """
     # Videos first: whether the song is a reference depends on them.
     platform = await _choose_videos(run, videos)
-    song = await _measure_song(run)
-    if song is None:
-        return platform
-    agrees = not platform or await _agrees(run, song, platform)
-    _report_song_sound(run, "completed" if agrees else "disagrees_with_videos")
-    return [song, *platform][: expansion.REFERENCES] if agrees else platform
-
-
-async def _measure_song(run: ScanRun) -> MeasuredVideo | None:
-    """Return the measured audio of the track's song; None without a song that can be compared."""
     song = run.state.song
     if song is None:
-        return None
+        return platform
+    sound = await _measure_song(run, song)
+    if isinstance(sound, NotComparable):
+        _report_song_sound(run, sound.reason)
+        return platform
+    agrees = not platform or await _agrees(run, song.track_id, sound, platform)
+    _report_song_sound(run, "completed" if agrees else "disagrees_with_videos")
+    if not agrees:
+        return platform
+    return dict(list({song.track_id: sound, **platform}.items())[: expansion.REFERENCES])
+
+
+async def _measure_song(run: ScanRun, song: ServiceSong) -> SoundMeasurement:
+    """Return the measured audio of the track's song."""
     # From here the song is a video like any other, under the id of the music service.
     video = Video(
         aweme_id=song.track_id,
@@ -333,14 +334,10 @@ async def _measure_song(run: ScanRun) -> MeasuredVideo | None:
         music=Music(music_id=run.music_id, title=song.title, author=song.artist),
     )
     await load_known_sounds(run, [video])
-    measured = await _measure_video(run, video)
-    if isinstance(measured.sound, NotComparable):
-        _report_song_sound(run, measured.sound.reason)
-        return None
-    return measured
+    return await _measure_video(run, video)
 
 
-async def _agrees(run: ScanRun, song: MeasuredVideo, platform: Sequence[MeasuredVideo]) -> bool:
+async def _agrees(run: ScanRun, track_id: str, song: MeasuredSound, platform: References) -> bool:
     """Return True if a video of the track plays the recording of the song; keep the evidence.
 
     A music id may be an edit of the song, and a preview may be another part of it: then the song
@@ -351,13 +348,12 @@ async def _agrees(run: ScanRun, song: MeasuredVideo, platform: Sequence[Measured
     limits = MatchThresholds(match_threshold=run.parameters.match_threshold)
     with run.stopwatch.waiting("audio"):
         pairs = [
-            await asyncio.to_thread(
-                compare_pair, song.sound, entry.sound, limits=limits, search=False
-            )
-            for entry in platform
+            await asyncio.to_thread(compare_pair, song, sound, limits=limits, search=False)
+            for sound in platform.values()
         ]
     comparisons = [
-        to_comparison(run, song, entry, pair) for entry, pair in zip(platform, pairs, strict=True)
+        to_comparison(run, pair, reference_id=track_id, candidate=run.state.details[aweme_id])
+        for aweme_id, pair in zip(platform, pairs, strict=True)
     ]
     run.state.comparisons.extend(comparisons)
     best = max(comparisons, key=expansion.credibility)
@@ -373,7 +369,7 @@ def _report_song_sound(run: ScanRun, stop: str) -> None:
     add_reads(run, "service_audio", items=1, new=new, stop=stop)
 
 
-async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
+async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> dict[str, MeasuredSound]:
     """Return up to three comparable videos of the track that agree, the cleanest first.
 
     Muted videos and videos that play something else are replaced by the next ones.
@@ -382,33 +378,32 @@ async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> list[Measured
     await load_known_sounds(run, [video for batch in batches for video in batch])
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- see the docstring
 
-    entries: list[MeasuredVideo] = []
-    sounds: list[MeasuredSound] = []
-    chosen: list[MeasuredVideo] = []
+    measured: list[tuple[str, MeasuredSound]] = []
+    chosen: dict[str, MeasuredSound] = {}
     for batch in batches:
-        measured = await measure_videos(run, batch)
-        for entry in measured:
-            if isinstance(entry.sound, MeasuredSound):
-                entries.append(entry)
-                sounds.append(entry.sound)
-            elif entry.sound.reason == ALTERED:
+        batch_sounds = await measure_videos(run, batch)
+        for video, sound in zip(batch, batch_sounds, strict=True):
+            if isinstance(sound, MeasuredSound):
+                measured.append((video.aweme_id, sound))
+            elif sound.reason == ALTERED:
                 run.state.has_altered_references = True
         # Judge the sounds of all batches: a new one may agree with one that was alone before.
+        sounds = [sound for _, sound in measured]
         with run.stopwatch.waiting("audio"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
-        chosen = [entries[place] for place in kept[: expansion.REFERENCES]]
-        if len(chosen) == expansion.REFERENCES or not _any_downloaded(measured):
+        chosen = dict(measured[place] for place in kept[: expansion.REFERENCES])
+        if len(chosen) == expansion.REFERENCES or not _any_downloaded(batch_sounds):
             break
     return chosen
 
 
-def _any_downloaded(measured: Sequence[MeasuredVideo]) -> bool:
+def _any_downloaded(sounds: Sequence[SoundMeasurement]) -> bool:
     """Whether any file was downloaded; if not, the host is not asked for more."""
-    return any(entry.sound.sha256 is not None for entry in measured)
+    return any(sound.sha256 is not None for sound in sounds)
 
 
 async def verify_music(
-    run: ScanRun, videos: Sequence[Video], references: Sequence[MeasuredVideo]
+    run: ScanRun, videos: Sequence[Video], references: References
 ) -> tuple[GroupVerdict, list[Comparison]]:
     """Compare the representatives of one music id with the references; cut their excerpts.
 
@@ -417,53 +412,57 @@ async def verify_music(
     Returns:
         The verdict and all compared pairs; without pairs, every video has the silent placeholder.
     """
-    measured: list[MeasuredVideo] = []
+    batch: Sequence[Video] = ()
+    sounds: list[SoundMeasurement] = []
     batches = expansion.verification_batches(videos, size=expansion.REPRESENTATIVES)
     for number, batch in enumerate(batches):
         # The stored features of the first batches of all music ids were loaded in one query.
         if number > 0:
-            run.sounds.stored.update(await _stored_features(run, batch))
-        measured = await measure_videos(run, batch)
+            ids = [video.aweme_id for video in batch]
+            run.sounds.stored.update(await _stored_features(run, ids))
+        sounds = await measure_videos(run, batch)
         # One comparable sound decides on the music id. Without any file the media host refuses.
-        if not _any_downloaded(measured) or any(
-            isinstance(entry.sound, MeasuredSound) for entry in measured
-        ):
+        if not _any_downloaded(sounds) or any(isinstance(sound, MeasuredSound) for sound in sounds):
             break
     from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
 
     with run.stopwatch.waiting("audio"):
         verdict = await asyncio.to_thread(
             verify_group,
-            [entry.sound for entry in references],
-            [entry.sound for entry in measured],
+            list(references.values()),
+            sounds,
             limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
             keeps_order=True,
         )
+    reference_ids = list(references)
     comparisons = [
         to_comparison(
-            run, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
+            run,
+            pair.evidence,
+            reference_id=reference_ids[pair.reference_index],
+            candidate=batch[pair.candidate_index],
         )
         for pair in verdict.pairs
     ]
     if comparisons:
-        cut_group_excerpts(run, measured, comparisons)
+        cut_group_excerpts(run, [video.aweme_id for video in batch], comparisons)
     return verdict, comparisons
 
 
 def to_comparison(
-    run: ScanRun, reference: MeasuredVideo, candidate: MeasuredVideo, pair: PairEvidence
+    run: ScanRun, pair: PairEvidence, *, reference_id: str, candidate: Video
 ) -> Comparison:
     """Return the evidence of a pair with its ids, limits and versions."""
     return Comparison(
         comparison_id=str(uuid.uuid4()),
-        reference_aweme_id=reference.video.aweme_id,
-        candidate_aweme_id=candidate.video.aweme_id,
+        reference_aweme_id=reference_id,
+        candidate_aweme_id=candidate.aweme_id,
         reference_music_id=run.music_id,
-        candidate_music_id=candidate.video.music.music_id if candidate.video.music else "",
+        candidate_music_id=candidate.music.music_id if candidate.music else "",
         pair=pair,
         limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),
-        reference_source=source_of(reference.video),
+        reference_source=run.state.reference_source(reference_id),
     )

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.audio.features.sounds import MeasuredSound, pack_features
+from pipelines.audio.features.sounds import MeasuredSound, NotComparable, pack_features
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.confirm import audit_videos, draw_audit
 from pipelines.scan.marts import audit_rows
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
+from pipelines.scan.state.scan_state import References, ScanState, SoundWorkspace
 from tests.audio.clips import Band, ClipMeasurer
 from tests.shared_files import SharedFolder
 from warehouse.records.coverage import RandomAudit
@@ -29,9 +29,9 @@ type Row = dict[str, Any]
 
 @dataclass
 class Songs:
-    """A reference, and the stored rows of two sounds."""
+    """References, and the stored rows of two sounds."""
 
-    reference: MeasuredVideo
+    references: References
     rows: Mapping[str, Row]
 
 
@@ -41,7 +41,7 @@ def songs(shared_folder: SharedFolder) -> Songs:
     band, measure = Band(shared_folder), ClipMeasurer(shared_folder)
     sounds = {"song": measure(band.track(1)), "other song": measure(band.track(2))}
     return Songs(
-        reference=MeasuredVideo(video_of("99"), sounds["song"]),
+        references={"99": sounds["song"]},
         rows={name: _row(sound) for name, sound in sounds.items()},
     )
 
@@ -130,7 +130,7 @@ def drawn(session: AuditSession) -> RandomAudit:
     return found
 
 
-def audited(session: AuditSession, references: Sequence[MeasuredVideo]) -> RandomAudit:
+def audited(session: AuditSession, references: References) -> RandomAudit:
     drawn(session)
     audit_videos(cast("ScanRun", session), references)
     assert session.state.audit is not None
@@ -164,7 +164,7 @@ def test_drawn_videos_are_compared_and_bound_those_that_were_not_drawn(songs: So
     details = {name: video_of(name) for name in names}
     sounds = {name: songs.rows["song" if name == "3" else "other song"] for name in names}
     session = AuditSession(names, details=details, sounds=sounds)
-    found = audited(session, [songs.reference])
+    found = audited(session, songs.references)
     carrying = [video for video in found.videos if video.verdict == "confirmed"]
     assert [(video.aweme_id, video.music_id) for video in carrying] == [("3", "73")]
     assert (found.compared, found.carrying, found.reason) == (6, 1, None)
@@ -179,7 +179,7 @@ def test_a_drawn_video_with_the_recording_is_neither_a_candidate_nor_confirmed(
     songs: Songs,
 ) -> None:
     session = AuditSession(["1"], details={"1": video_of("1")}, sounds={"1": songs.rows["song"]})
-    assert audited(session, [songs.reference]).carrying == 1
+    assert audited(session, songs.references).carrying == 1
     state = session.state
     changed = (state.pool, state.details, state.confirmed, state.verified, state.outcomes)
     assert not any(changed)
@@ -193,7 +193,7 @@ def test_random_audit_excludes_videos_that_cannot_be_compared(songs: Songs) -> N
         "3": silent,
     }
     session = AuditSession(["1", "2", "3"], details=details, sounds={"1": songs.rows["other song"]})
-    found = audited(session, [songs.reference])
+    found = audited(session, songs.references)
     verdicts = {video.aweme_id: (video.verdict, video.reason) for video in found.videos}
     assert verdicts["2"] == ("unavailable", "deleted")
     assert verdicts["3"] == ("not_comparable", "silent_placeholder")
@@ -205,7 +205,7 @@ def test_a_refusal_ends_the_reading_and_is_reported() -> None:
     refusal = ForbiddenError("refused", surface="video_detail")
     names = [str(number) for number in range(40)]
     session = AuditSession(names, details=dict.fromkeys(names, refusal), size=40)
-    found = audited(session, [cast("MeasuredVideo", replace)])
+    found = audited(session, {"99": NotComparable(sha256=None, reason="unused")})
     assert (found.reason, found.bound) == ("none_comparable", None)
     assert {(video.verdict, video.reason) for video in found.videos} == {
         ("not_read", ForbiddenError.type)

@@ -1,7 +1,7 @@
 """What a scan makes of videos without a music id, of unlike videos of one id, and of references."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,8 +14,6 @@ from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import (
-    MeasuredVideo,
-    ReferenceSound,
     ScanState,
     SoundWorkspace,
 )
@@ -145,10 +143,12 @@ def test_a_video_of_a_verified_id_that_sounds_otherwise_is_not_confirmed() -> No
     assert found.outcomes["2"] == ("rejected", "distances_above_limits")
 
 
-def after_rounds(*, references: Sequence[ReferenceSound] = ()) -> ScanState:
+def after_rounds(*, references: Mapping[str, str] | None = None) -> ScanState:
     """A scan whose rounds are over, and that saw one video which is no candidate."""
     seen = Sighting(aweme_id="7", surface="search", entity_id="term", same_music=False)
-    return ScanState(sightings=[seen], rounds=[((), 0)], settled={"m"}, references=list(references))
+    return ScanState(
+        sightings=[seen], rounds=[((), 0)], settled={"m"}, references=dict(references or {})
+    )
 
 
 def test_a_search_for_references_that_found_none_is_not_repeated_for_the_audit() -> None:
@@ -160,11 +160,10 @@ def test_a_search_for_references_that_found_none_is_not_repeated_for_the_audit()
 
 
 def test_a_later_run_takes_the_references_that_an_earlier_one_has_chosen() -> None:
-    chosen = ReferenceSound(video=video_of("r", "own"), sha256=SHA256)
     stored = {"aweme_id": "r", "sound_sha256": SHA256, "not_comparable_reason": "silent"}
-    scan = OneRound(after_rounds(references=[chosen]), verifies_audio=True, sounds=[stored])
+    scan = OneRound(after_rounds(references={"r": SHA256}), verifies_audio=True, sounds=[stored])
     audit = confirm(scan).audit
-    assert [one.video.aweme_id for one in scan.sounds.references] == ["r"]
+    assert list(scan.sounds.references) == ["r"]
     assert scan.asked == ["7"]
     assert audit is not None
     assert [(one.aweme_id, one.verdict) for one in audit.videos] == [("7", "unavailable")]
@@ -191,7 +190,7 @@ def test_a_cancel_noticed_in_one_group_ends_the_others_before_their_files_are_de
     ended: list[str] = []
     videos = [video_of("1", "m"), video_of("2", "n")]
     scan = OneRound(ScanState(details=details_of(videos)), verifies_audio=True)
-    scan.sounds.references = [MeasuredVideo(videos[0], NotComparable(sha256=None, reason="silent"))]
+    scan.sounds.references = {"1": NotComparable(sha256=None, reason="silent")}
     monkeypatch.setattr(scan.excerpts, "delete_surplus", lambda: ended.append("files deleted"))
 
     async def verify(_scan: object, music_id: str, *_: object) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
+from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
 from pipelines.scan.verify_audio import cut_group_excerpts, finish_cutting, keep_sound
 from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
@@ -34,7 +34,7 @@ def video_of(name: str) -> Video:
     )
 
 
-MEASURED = [cast("MeasuredVideo", SimpleNamespace(video=video_of("c")))]
+MEASURED = ["c"]
 
 
 class Encoder:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipelines.captures.session import CaptureCounters
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.state.scan_state import ReferenceSound, ScanState, pack_state, unpack_state
+from pipelines.scan.state.scan_state import ScanState, pack_state, unpack_state
 from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
@@ -88,7 +88,7 @@ STATES = st.builds(
         max_size=2,
     ),
     comparisons=st.lists(COMPARISONS, max_size=3),
-    references=st.lists(st.builds(ReferenceSound, video=VIDEOS, sha256=IDS), max_size=2),
+    references=st.dictionaries(IDS, IDS, max_size=2),
     verified=st.dictionaries(IDS, st.none() | COMPARISONS, max_size=2),
     rounds=st.lists(st.tuples(st.lists(IDS, max_size=2).map(tuple), st.integers(0, 9)), max_size=2),
     coverage_report=st.lists(

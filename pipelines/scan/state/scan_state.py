@@ -7,7 +7,7 @@ can build again from it (open files, decoded references, running tasks) is in `S
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -36,25 +36,8 @@ from warehouse.records.values import Row
 SONG_SURFACE = "service_track"
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredVideo:
-    """A video with its measured sound, or with the reason why it cannot be compared."""
-
-    video: video_records.Video
-    sound: SoundMeasurement
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceSound:
-    """A reference of a scan: its video, and the hash under which `raw.sounds` has its features."""
-
-    video: video_records.Video
-    sha256: str
-
-
-def source_of(video: video_records.Video) -> ReferenceSource:
-    """Return where the sound of a video comes from: the platform, or the music service."""
-    return "music_service" if video.surface == SONG_SURFACE else "platform"
+type References = Mapping[str, SoundMeasurement]
+"""The measured sounds that candidates are compared with, by the id of their video or song."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +53,8 @@ class ScanState:
         seen_ids: The videos of the sightings.
         pool: The candidates by video id, in the order in which their pages are read.
         outcomes: The outcome and its reason for each candidate.
+        references: The reference sounds by the id of their video, or of the song of the music
+            service: the hash under which `raw.sounds` has their features.
         settled: Music ids with a verdict, which no later round verifies again.
         screened: Music ids whose video list was read.
         variants: The videos with the recording changed, or a few seconds of it, each with the
@@ -103,7 +88,7 @@ class ScanState:
     confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
     sound_hashes: dict[str, str] = field(default_factory=dict)
-    references: list[ReferenceSound] = field(default_factory=list)
+    references: dict[str, str] = field(default_factory=dict)
     has_altered_references: bool = False
     variants: dict[str, Comparison] = field(default_factory=dict)
     variant_ids: dict[str, Comparison] = field(default_factory=dict)
@@ -145,6 +130,11 @@ class ScanState:
             video for video in self.videos() if video.music and video.music.music_id == music_id
         ]
 
+    def reference_source(self, reference_id: str) -> ReferenceSource:
+        """Return where a reference sound comes from: the platform, or the music service."""
+        is_song = self.song is not None and self.song.track_id == reference_id
+        return "music_service" if is_song else "platform"
+
     def variant_videos(self) -> list[tuple[video_records.Video, Comparison]]:
         """Return the variants with the comparisons that show them."""
         return [(self.details[name], entry) for name, entry in self.variants.items()]
@@ -167,7 +157,7 @@ class SoundWorkspace:
     files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     stored: dict[str, Row] = field(default_factory=dict)
-    references: Sequence[MeasuredVideo] = ()
+    references: References = field(default_factory=dict)
 
 
 @cache
