@@ -15,9 +15,10 @@ from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.partitions import tracks
 from pipelines.orchestration.resources import ReviewResource
 from pipelines.orchestration.runs.run_session import CurrentScan
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.records.evidence import is_confirmed_unshifted
+from warehouse.records.videos import Video
 from warehouse.tables import TABLES, Table
 from warehouse.tables.column import MEANINGS, rule_names
 
@@ -28,35 +29,38 @@ from warehouse.tables.column import MEANINGS, rule_names
 # the finders are the check descriptions in Dagster's UI.
 
 
-def repeated(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
+type Confirmed = Sequence[tuple[Video, TrackLink]]
+
+
+def repeated(confirmed: Confirmed) -> list[str]:
     """Videos that are confirmed twice."""
-    counts = Counter(entry.video.aweme_id for entry in confirmed)
+    counts = Counter(video.aweme_id for video, _ in confirmed)
     return [aweme_id for aweme_id, times in counts.items() if times > 1]
 
 
-def with_negative_counts(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
+def with_negative_counts(confirmed: Confirmed) -> list[str]:
     """Videos with an engagement count below zero."""
     return [
-        entry.video.aweme_id
-        for entry in confirmed
-        if any((count or 0) < 0 for count in entry.video.statistics.counts().values())
+        video.aweme_id
+        for video, _ in confirmed
+        if any((count or 0) < 0 for count in video.statistics.counts().values())
     ]
 
 
-def with_unknown_link(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
+def with_unknown_link(confirmed: Confirmed) -> list[str]:
     """Videos without a known link type; matching text alone is not a link."""
-    return [entry.video.aweme_id for entry in confirmed if entry.link_type not in SOURCE_CHANNEL_ZH]
+    return [video.aweme_id for video, link in confirmed if link.link_type not in SOURCE_CHANNEL_ZH]
 
 
-def without_evidence(confirmed: Sequence[ConfirmedVideo]) -> list[str]:
+def without_evidence(confirmed: Confirmed) -> list[str]:
     """Audio links whose evidence does not meet the rules at unchanged speed and pitch."""
     return [
-        entry.video.aweme_id
-        for entry in confirmed
-        if entry.link_type != "exact_music_id"
+        video.aweme_id
+        for video, link in confirmed
+        if link.link_type != "exact_music_id"
         and (
-            entry.comparison is None
-            or not is_confirmed_unshifted(entry.comparison.pair, entry.comparison.limits)
+            link.comparison is None
+            or not is_confirmed_unshifted(link.comparison.pair, link.comparison.limits)
         )
     ]
 

@@ -483,7 +483,7 @@ def read_profiles(run: ScanRun) -> int:
 
 def confirmed_accounts(run: ScanRun) -> tuple[str, ...]:
     """Return the accounts behind the confirmed videos, those with most linked likes first."""
-    return accounts_by_likes([entry.video for entry in run.state.confirmed.values()])
+    return accounts_by_likes(video for video, _ in run.state.confirmed_videos())
 
 
 def wanted_profiles(run: ScanRun) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import asdict, replace
-from datetime import datetime
 from typing import cast
 
 from pipelines.documents import messages, result_types
@@ -20,13 +19,13 @@ from pipelines.scan.marts import MartRow
 from pipelines.scan.rules import coverage
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.coverage import CONFIDENCE, left_out
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import CoverageEstimate, RandomAudit, merge_coverage
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.videos import track_origin
+from warehouse.records.videos import Video, track_origin
 from warehouse.tables.marts import STEP_MARTS
 
 CLEAN_ENDS = messages.EXHAUSTED_REASONS | {AudioUnavailableError.type}
@@ -48,8 +47,10 @@ def result_document(run: ScanRun) -> result_types.StoredResult:
     state, engine = run.state, run.runtime.engine
     first_observed = read_first_observed(engine, list(state.confirmed))
     ranked = [
-        ranked_document(run, entry, first_observed.get(aweme_id))
-        for aweme_id, entry in state.confirmed.items()
+        ranked_document(
+            run, replace(video, first_observed_at=first_observed.get(video.aweme_id)), link
+        )
+        for video, link in state.confirmed_videos()
     ]
     # The accounts are those of all confirmed videos, not only of the returned ones.
     summary = marts.summarize_accounts(engine, ranked, profiles=state.profiles)
@@ -103,17 +104,15 @@ def requested_track(run: ScanRun) -> TrackDocument | None:
     return to_track_document(track, origin=track_origin(track, run.state.videos()))
 
 
-def ranked_document(
-    run: ScanRun, entry: ConfirmedVideo, first_observed_at: datetime | None = None
-) -> LinkedVideo:
+def ranked_document(run: ScanRun, video: Video, link: TrackLink) -> LinkedVideo:
     """Return the document of a confirmed video, with the public link of its sound."""
-    music_id = run.music_of(entry.video)
+    music_id = run.music_of(video)
     return to_ranked_document(
-        replace(entry.video, first_observed_at=first_observed_at),
-        link_type=entry.link_type,
+        video,
+        link_type=link.link_type,
         source_music_id=music_id,
         source_music_url=_music_link(run, music_id),
-        comparison=entry.comparison,
+        comparison=link.comparison,
     )
 
 
@@ -150,8 +149,8 @@ def coverage_document(run: ScanRun) -> result_types.Coverage:
     # A video that is linked by its verified music id was not compared itself.
     matched_by_audio = {
         aweme_id
-        for aweme_id, entry in state.confirmed.items()
-        if entry.link_type == "audio_fingerprint_match"
+        for aweme_id, link in state.confirmed.items()
+        if link.link_type == "audio_fingerprint_match"
     }
     shares = genuine_shares(
         state.sightings,
@@ -224,8 +223,7 @@ def coverage_estimates(run: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate
     ):
         unread_lists.add(run.music_id)
 
-    videos = (entry.video for entry in state.confirmed.values())
-    music_of = {video.aweme_id: run.music_of(video) for video in videos}
+    music_of = {video.aweme_id: run.music_of(video) for video, _ in state.confirmed_videos()}
     read = state.read_candidates()
     listed = coverage.listed_only(state.sightings, confirmed_ids=state.verified, read=read)
     not_chosen = left_out(state.sightings, pooled=state.pool)

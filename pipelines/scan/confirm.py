@@ -111,7 +111,7 @@ def expand(run: ScanRun) -> bool:
         return False
     # Videos of these screens have other music ids, so only audio can confirm them.
     if run.verifies_audio:
-        videos = [entry.video for entry in state.confirmed.values()]
+        videos = [video for video, _ in state.confirmed_videos()]
         collect.read_author_screens(run, videos)
         collect.read_hashtag_screens(run, videos)
     grew = bool(collect.fill_pool(run))

@@ -15,7 +15,7 @@ from pipelines.scan.conclude import coverage_document, ranked_document, requeste
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.rules.results import is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.evidence import ALGORITHM
@@ -92,21 +92,25 @@ def _document(run: ScanRun) -> result_types.Discovery:
     track = requested_track(run)
     assert track is not None, "a discovery without a track fails earlier"
     # Only candidates are listed, not the videos of the track's own list that were read first.
-    confirmed = [state.confirmed[name] for name in state.candidates if name in state.confirmed]
+    confirmed = {
+        name: state.confirmed[name] for name in state.candidates if name in state.confirmed
+    }
     ranked = rank_documents(
-        [ranked_document(run, entry) for entry in confirmed], sort_by="hot_score"
+        [ranked_document(run, state.details[name], link) for name, link in confirmed.items()],
+        sort_by="hot_score",
     )
     threshold = run.parameters.viral_threshold
     videos: list[result_types.DiscoveredVideo] = []
     for rank, document in enumerate(ranked, start=1):
-        entry = state.confirmed[document["aweme_id"]]
-        reference = entry.comparison.reference_video_id if entry.comparison else None
+        aweme_id = document["aweme_id"]
+        link = confirmed[aweme_id]
+        reference = link.comparison.reference_video_id if link.comparison else None
         video: result_types.DiscoveredVideo = {
             "rank": rank,
             **document,
-            "association_type": _association_of(entry),
+            "association_type": _association_of(link),
             "reference_aweme_id": reference,
-            "hot_score": entry.video.statistics.hot_score,
+            "hot_score": state.details[aweme_id].statistics.hot_score,
             "is_viral": is_viral(document, viral_threshold=threshold),
         }
         videos.append(video)
@@ -121,7 +125,7 @@ def _document(run: ScanRun) -> result_types.Discovery:
             for aweme_id in state.references
             if state.reference_source(aweme_id) == "platform"
         ],
-        "layer_counts": _layer_counts(run, confirmed),
+        "layer_counts": _layer_counts(run, list(confirmed.values())),
         "coverage": coverage_document(run),
         "coverage_complete": False,
         "algorithm": ALGORITHM,
@@ -134,19 +138,19 @@ def _document(run: ScanRun) -> result_types.Discovery:
     }
 
 
-def _association_of(entry: ConfirmedVideo) -> result_types.AssociationType:
+def _association_of(link: TrackLink) -> result_types.AssociationType:
     """Return how a discovered video is linked to the track: by music id or by audio."""
-    is_own = entry.link_type == "exact_music_id"
+    is_own = link.link_type == "exact_music_id"
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
-def _layer_counts(run: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
+def _layer_counts(run: ScanRun, links: list[TrackLink]) -> dict[str, int]:
     """Count the candidates of each layer by outcome."""
     state, title = run.state, run.song_title
     naming = [entry for entry in state.candidates.values() if entry.mentions(title)]
     outcomes = [state.outcomes.get(name, ("pooled", None))[0] for name in state.candidates]
     screens = {entry.aweme_id for entry in state.sightings if entry.surface == "user_posts"}
-    own = sum(entry.link_type == "exact_music_id" for entry in confirmed)
+    own = sum(link.link_type == "exact_music_id" for link in links)
     return {
         "layer1_first_screen_works": len(screens),
         "layer1_same_music_id": own,

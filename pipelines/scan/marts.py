@@ -163,17 +163,17 @@ def confirmed_rows(run: ScanRun) -> list[MartRow]:
     return [
         {
             "music_id": run.music_id,
-            "aweme_id": entry.video.aweme_id,
-            "link_type": entry.link_type,
-            "source_music_id": run.music_of(entry.video),
-            "source_music_title": entry.video.music.title if entry.video.music else None,
-            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
-            "comparison_id": entry.comparison.comparison_id if entry.comparison else None,
-            "reference_aweme_id": entry.comparison.reference_video_id if entry.comparison else None,
-            "expansion_round": entry.expansion_round,
+            "aweme_id": video.aweme_id,
+            "link_type": link.link_type,
+            "source_music_id": run.music_of(video),
+            "source_music_title": video.music.title if video.music else None,
+            "sec_uid": video.author.sec_uid if video.author else None,
+            "comparison_id": link.comparison.comparison_id if link.comparison else None,
+            "reference_aweme_id": link.comparison.reference_video_id if link.comparison else None,
+            "expansion_round": link.expansion_round,
             "algorithm": ALGORITHM,
         }
-        for entry in run.state.confirmed.values()
+        for video, link in run.state.confirmed_videos()
     ]
 
 

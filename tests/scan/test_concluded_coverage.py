@@ -11,7 +11,7 @@ from pipelines.captures.walks import FinishedSearch, TermWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.conclude import coverage_document, coverage_estimates, exhausted_sources
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.records.coverage import SourceCoverage, SourceDecision
@@ -65,9 +65,7 @@ class ConcludingScan:
                 music=Music(music_id=music_id),
             )  # fmt: skip
             self.state.details[name] = video
-            self.state.confirmed[name] = ConfirmedVideo(
-                video=video, link_type="exact_music_id", expansion_round=0
-            )
+            self.state.confirmed[name] = TrackLink(link_type="exact_music_id", expansion_round=0)
         if stops is not None:
             self.state.search = FinishedSearch(
                 terms=tuple(map(_term, stops)), videos=(), shown_by={}, requests_used=1,
@@ -200,9 +198,9 @@ def test_another_unread_candidate_may_carry_the_recording() -> None:
 
 def test_only_rows_that_were_compared_themselves_are_counted_as_matched_by_audio() -> None:
     scan = ConcludingScan(music_id=OTHER)
-    for name, entry in scan.state.confirmed.items():
+    for name, link in scan.state.confirmed.items():
         scan.state.confirmed[name] = replace(
-            entry,
+            link,
             link_type="audio_fingerprint_match" if name == "v0" else "verified_music_id_graph",
             comparison=_comparison("v0"),
         )

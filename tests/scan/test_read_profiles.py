@@ -11,7 +11,7 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan import collect
 from pipelines.scan.collect import PROFILE_MAX_AGE, read_profiles
-from pipelines.scan.rules.expansion import ConfirmedVideo, accounts_by_likes
+from pipelines.scan.rules.expansion import TrackLink, accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan.scan_fakes import FakeScan
@@ -45,13 +45,12 @@ class ProfileScan(FakeScan):
     def __init__(
         self, *names: str, answers: Mapping[str, SametrackError] | None = None, limit: int = 30
     ) -> None:
-        confirmed = {
-            name: ConfirmedVideo(
-                video=video_of(name), link_type="exact_music_id", expansion_round=0
-            )
-            for name in names
-        }
-        self.state = ScanState(confirmed=confirmed)
+        self.state = ScanState(
+            details={name: video_of(name) for name in names},
+            confirmed={
+                name: TrackLink(link_type="exact_music_id", expansion_round=0) for name in names
+            },
+        )
         self.parameters = replace(ScanParameters(), account_profile_limit=limit)
         self.captures = self.stopwatch = self.journal = self
         self.runtime = SimpleNamespace(engine=None)

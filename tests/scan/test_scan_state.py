@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipelines.captures.session import CaptureCounters
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.state.scan_state import ScanState, pack_state, unpack_state
 from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.coverage import SourceCoverage
@@ -79,8 +79,7 @@ STATES = st.builds(
     confirmed=st.dictionaries(
         IDS,
         st.builds(
-            ConfirmedVideo,
-            video=VIDEOS,
+            TrackLink,
             link_type=st.just("exact_music_id"),
             expansion_round=st.integers(0, 8),
             comparison=st.none() | COMPARISONS,

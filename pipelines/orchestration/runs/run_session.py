@@ -25,7 +25,7 @@ from pipelines.orchestration.failures import ResourceWait, awaited_resource, to_
 from pipelines.orchestration.runs import launched_job, reconciliation
 from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.service import end_lost_run
@@ -34,6 +34,7 @@ from warehouse.control import ControlStore, jobs, leases
 from warehouse.home import MIN_FREE_BYTES, free_bytes
 from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
+from warehouse.records.videos import Video
 
 # The scan that a run executes: the session that its steps share, and how it ended.
 
@@ -96,8 +97,8 @@ class CurrentScan:
         """Record the result of a check: one that fails ends the scan."""
         self.has_failed = self.has_failed or not passed
 
-    def confirmed(self) -> list[ConfirmedVideo]:
-        """Return the videos that the running scan has confirmed.
+    def confirmed(self) -> list[tuple[Video, TrackLink]]:
+        """Return the videos that the running scan has confirmed, with their links to the track.
 
         Raises:
             Failure: No scan has confirmed videos in this run.
@@ -106,7 +107,7 @@ class CurrentScan:
             error = errors.InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
             self.refuse(error)
             raise to_failure(error)
-        return list(self.session.state.confirmed.values())
+        return self.session.state.confirmed_videos()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[ScanRun]:

@@ -24,17 +24,20 @@ DOUBTFUL_SCORE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmedVideo:
-    """A video that carries the recording, and the evidence for it."""
+class TrackLink:
+    """Why a video is confirmed: how it is linked to the track, and the evidence for it.
 
-    video: Video
+    `expansion_round` is the round that linked it, from 0. `comparison` is the proof of an audio
+    link; a video of the track's own music id needs none.
+    """
+
     link_type: LinkType
     expansion_round: int
     comparison: Comparison | None = None
 
     @property
     def reason(self) -> str:
-        """Why it is confirmed: by its music id, or by the rule that its own sound met."""
+        """The music id, or the rule that the video's own sound met."""
         if self.comparison is None:
             return "same_music_id"
         if self.link_type == "verified_music_id_graph":
@@ -72,7 +75,7 @@ def link_video(
     verified: Mapping[str, Comparison | None],
     own: Comparison | None,
     expansion_round: int,
-) -> ConfirmedVideo | None:
+) -> TrackLink | None:
     """Link a video to the track by what is verified, or return None.
 
     A video of another verified music id is linked by audio if it was compared itself, else by its
@@ -95,9 +98,7 @@ def link_video(
             return None
         if own.pair.verdict == "confirmed":
             link_type, comparison = "audio_fingerprint_match", own
-    return ConfirmedVideo(
-        video=video, link_type=link_type, expansion_round=expansion_round, comparison=comparison
-    )
+    return TrackLink(link_type=link_type, expansion_round=expansion_round, comparison=comparison)
 
 
 def variant_comparison(own: Comparison | None, of_group: Comparison | None) -> Comparison | None:

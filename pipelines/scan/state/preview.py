@@ -10,10 +10,11 @@ from collections.abc import Callable
 from pipelines.documents.result_types import ScanPreview
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
+from pipelines.scan.rules.expansion import TrackLink, best_comparisons, link_video
 from pipelines.scan.rules.results import rank_documents
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.lake.record_rows import pack_document
+from warehouse.records.videos import Video
 
 MOST_ROWS = 50
 EVERY_S = 2.0
@@ -35,14 +36,14 @@ def preview_document(
         link_of: Returns the public link of a music id.
     """
     documents = []
-    for entry in confirmed_so_far(state, music_id=music_id):
-        source = entry.video.music.music_id if entry.video.music else music_id
+    for video, link in confirmed_so_far(state, music_id=music_id):
+        source = video.music.music_id if video.music else music_id
         document = to_ranked_document(
-            entry.video,
-            link_type=entry.link_type,
+            video,
+            link_type=link.link_type,
             source_music_id=source,
             source_music_url=link_of(source),
-            comparison=entry.comparison,
+            comparison=link.comparison,
         )
         documents.append(document)
     return {
@@ -52,22 +53,22 @@ def preview_document(
     }
 
 
-def confirmed_so_far(state: ScanState, *, music_id: str) -> list[ConfirmedVideo]:
+def confirmed_so_far(state: ScanState, *, music_id: str) -> list[tuple[Video, TrackLink]]:
     """Return the videos that the present verdicts confirm, those of finished rounds included."""
     # Before the first round `state.verified` is empty, and the track's own videos are confirmed.
     verified = {music_id: None, **state.verified}
     compared = best_comparisons(state.comparisons)
-    linked = (
-        state.confirmed.get(video.aweme_id)
-        or link_video(
+    confirmed = []
+    for video in state.videos():
+        link = state.confirmed.get(video.aweme_id) or link_video(
             video,
             verified=verified,
             own=compared.get(video.aweme_id),
             expansion_round=len(state.rounds),
         )
-        for video in state.videos()
-    )
-    return [entry for entry in linked if entry is not None]
+        if link is not None:
+            confirmed.append((video, link))
+    return confirmed
 
 
 class PreviewWriter:

@@ -21,7 +21,7 @@ from pipelines.captures.session import CaptureCounters
 from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.sources.table import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import TrackLink
 from pipelines.scan.runtime import Runtime
 from warehouse.control import scan_journal
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
@@ -53,6 +53,7 @@ class ScanState:
         seen_ids: The videos of the sightings.
         pool: The candidates by video id, in the order in which their pages are read.
         outcomes: The outcome and its reason for each candidate.
+        confirmed: The videos that carry the recording, each with its link to the track.
         references: The reference sounds by the id of their video, or of the song of the music
             service: the hash under which `raw.sounds` has their features.
         settled: Music ids with a verdict, which no later round verifies again.
@@ -85,7 +86,7 @@ class ScanState:
     details: dict[str, video_records.Video] = field(default_factory=dict)
     unavailable: dict[str, video_records.Unavailability] = field(default_factory=dict)
     outcomes: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    confirmed: dict[str, ConfirmedVideo] = field(default_factory=dict)
+    confirmed: dict[str, TrackLink] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
     sound_hashes: dict[str, str] = field(default_factory=dict)
     references: dict[str, str] = field(default_factory=dict)
@@ -134,6 +135,10 @@ class ScanState:
         """Return where a reference sound comes from: the platform, or the music service."""
         is_song = self.song is not None and self.song.track_id == reference_id
         return "music_service" if is_song else "platform"
+
+    def confirmed_videos(self) -> list[tuple[video_records.Video, TrackLink]]:
+        """Return the confirmed videos with their links to the track."""
+        return [(self.details[name], link) for name, link in self.confirmed.items()]
 
     def variant_videos(self) -> list[tuple[video_records.Video, Comparison]]:
         """Return the variants with the comparisons that show them."""
