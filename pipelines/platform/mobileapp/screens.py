@@ -6,7 +6,7 @@ number is unknown.
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,13 +18,13 @@ import orjson
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from pipelines.platform import profiles
-from pipelines.platform.parsers.fields import ParsedCount, parse_count
+from pipelines.platform.parsers.fields import parse_count
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import KNOWN_PROFILES, HostRate, ProfilePart
 from pipelines.platform.profiles.patches import first_fault
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.videos import Author, Music, Statistics, Track, Video, VideoPage
+from warehouse.records.videos import COUNTS, Author, Music, Statistics, Track, Video, VideoPage
 
 # Screen layouts of app versions, as data: TOML files beside the platform profiles.
 #
@@ -251,16 +251,6 @@ class TrackScreen:
     author: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoScreen:
-    """One video. `is_exact` is False when a count was rounded."""
-
-    nickname: str | None
-    caption: str | None
-    statistics: Statistics
-    is_exact: bool
-
-
 def find(tree: Tree, selector: Selector) -> Node | None:
     """Return the first node that a selector names."""
     for node in tree:
@@ -313,26 +303,18 @@ def read_track(tree: Tree, layout: Layout) -> TrackScreen:
     return TrackScreen(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
 
 
-def read_video(tree: Tree, layout: Layout) -> VideoScreen:
-    """Read one video of a feed."""
+def read_video(tree: Tree, layout: Layout) -> Mapping[str, str | None]:
+    """Return what the screen of one video of a feed shows: its caption, author and counts."""
     video = layout.work
     selectors = {
+        "caption": video.caption,
+        "nickname": video.author,
         "digg_count": video.digg,
         "comment_count": video.comment,
         "collect_count": video.collect,
         "share_count": video.share,
     }
-    counts: dict[str, ParsedCount] = {}
-    for name, selector in selectors.items():
-        count = parse_count(read(tree, selector) or "")
-        if count is not None:
-            counts[name] = count
-    return VideoScreen(
-        nickname=read(tree, video.author),
-        caption=read(tree, video.caption),
-        statistics=Statistics(**{name: count.value for name, count in counts.items()}),
-        is_exact=all(count.is_exact for count in counts.values()),
-    )
+    return {name: read(tree, selector) for name, selector in selectors.items()}
 
 
 def list_ids(tree: Tree) -> str:
@@ -353,7 +335,7 @@ PATH = "/app"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One video as it was read: the dump of its screen, and that of its share panel."""
+    """One video in an archived body: the dump of its screen, and that of its share panel."""
 
     aweme_id: str
     work: str
@@ -478,13 +460,15 @@ def _tree(dump: str, context: ParseContext) -> Tree:
 
 
 def _video(item: Item, layout: Layout, context: ParseContext) -> Video:
-    screen = read_video(_tree(item.work, context), layout)
+    texts = read_video(_tree(item.work, context), layout)
+    parsed = {name: parse_count(texts[name] or "") for name in COUNTS}
+    counts = {name: count for name, count in parsed.items() if count is not None}
     return Video(
         aweme_id=item.aweme_id,
         surface=context.surface,
         observed_at=context.observed_at,
-        desc=screen.caption,
+        desc=texts["caption"],
         share_url=context.link_of(item.aweme_id),
-        statistics=screen.statistics,
-        is_exact=screen.is_exact,
+        statistics=Statistics(**{name: count.value for name, count in counts.items()}),
+        is_exact=all(count.is_exact for count in counts.values()),  # "1.2w" is rounded
     )

@@ -8,7 +8,7 @@ the values of the app are used.
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from pipelines.platform.call_trace import open_call_trace
@@ -33,14 +33,6 @@ from warehouse.records.videos import Author, Track, Unavailability, VideoPage
 WORK_SURFACE = "app_work"
 PAGE_SIZE = 5
 """Videos per page: what is kept in one go, and lost at most when a scan is cancelled."""
-
-
-@dataclass(frozen=True, slots=True)
-class _AppVideo:
-    """A video that the app showed, and the track whose page led to it."""
-
-    item: screens.Item
-    music_id: str
 
 
 def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
@@ -117,7 +109,8 @@ class MobileAppGuest(VidplatPublic):
         super().__init__(client, name=name, sick_policy=dependencies.sick_policy)
         self._app = app
         self._host_policy: HostPolicy = dependencies.host_policy()
-        self._videos: dict[str, _AppVideo] = {}
+        # The videos that the app showed, each with the track whose page led to it.
+        self._shown: dict[str, tuple[screens.Item, str]] = {}
         self._accounts: dict[str, Author | None] = {}
         self._has_accounts = True
         self._reader = AppReader(
@@ -182,7 +175,7 @@ class MobileAppGuest(VidplatPublic):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
         for item in page.items:
-            self._videos[item.aweme_id] = _AppVideo(item, music_id)
+            self._shown[item.aweme_id] = (item, music_id)
         body = screens.pack_page(
             page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
         )
@@ -197,9 +190,9 @@ class MobileAppGuest(VidplatPublic):
         account behind it.
         """
         aweme_id = request.entity_id
-        app_video = self._videos.get(aweme_id)
-        if app_video is None:
+        if aweme_id not in self._shown:
             return await super().ask(table.DETAIL, request)
+        item, music_id = self._shown[aweme_id]
         with open_call_trace() as call_trace:
             # The app rounds counts ("1.2万"), so what it showed is the last resort.
             reading: Reading[table.DetailOrUnavailable] | None = None
@@ -208,9 +201,9 @@ class MobileAppGuest(VidplatPublic):
             if reading is None or isinstance(reading.value, Unavailability):
                 context = self._context(WORK_SURFACE)
                 body = screens.pack_video(
-                    app_video.item,
+                    item,
                     layout=(await self._reader.ready()).name,
-                    music_id=app_video.music_id,
+                    music_id=music_id,
                     account=await self._account_of(aweme_id),
                 )
                 detail = screens.parse_app_video(body, app=self._app, context=context)

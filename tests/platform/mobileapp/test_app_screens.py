@@ -7,12 +7,15 @@ import pytest
 
 from pipelines.platform.mobileapp.screens import (
     App,
+    Item,
     Layout,
     TreeError,
     kind_of,
     load_app,
+    pack_video,
     parse_app_page,
     parse_app_track,
+    parse_app_video,
     parse_tree,
     read_video,
 )
@@ -20,6 +23,7 @@ from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.device.screens import rounded
 from tests.platform.shape_answers import SEEN_AT
 from warehouse.records.errors import InvalidParameterError, StructureChangedError
+from warehouse.records.videos import Video
 
 SEEN = ParseContext(surface="music_app", observed_at=SEEN_AT, link_of=str)
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">"
@@ -58,6 +62,12 @@ WORK = (
 )  # fmt: skip
 
 
+def parsed(app: App, *nodes: str) -> Video:
+    item = Item(aweme_id="1", work=dump(*nodes), share="")
+    body = pack_video(item, layout=app.layouts[0].name, music_id="2")
+    return parse_app_video(body, app=app, context=SEEN)
+
+
 @pytest.mark.parametrize(
     ("likes", "count", "is_exact"),
     [
@@ -68,19 +78,22 @@ WORK = (
     ],
 )
 def test_counts_are_read_as_the_app_writes_them(
-    likes: str, count: int | None, is_exact: bool, layout: Layout
+    likes: str, count: int | None, is_exact: bool, app: App
 ) -> None:
-    shown = read_video(parse_tree(dump(*WORK, button(likes))), layout)
-    assert tuple(shown.statistics.counts().values()) == (count, 2482, 920, 10_000)
-    assert shown.is_exact is is_exact
-    assert (shown.nickname, shown.caption) == ("somebody", "a caption #tag")
+    video = parsed(app, *WORK, button(likes))
+    assert tuple(video.statistics.counts().values()) == (count, 2482, 920, 10_000)
+    assert video.is_exact is is_exact
+    assert video.desc == "a caption #tag"
 
 
-def test_counts_below_ten_thousand_are_exact(layout: Layout) -> None:
-    tree = parse_tree(dump(*WORK[:-1], button("未点赞，喜欢9999，按钮"), button("分享7，按钮")))
-    shown = read_video(tree, layout)
-    assert tuple(shown.statistics.counts().values()) == (9999, 2482, 920, 7)
-    assert shown.is_exact
+def test_the_screen_of_a_video_names_its_author(layout: Layout) -> None:
+    assert read_video(parse_tree(dump(*WORK)), layout)["nickname"] == "somebody"
+
+
+def test_counts_below_ten_thousand_are_exact(app: App) -> None:
+    video = parsed(app, *WORK[:-1], button("未点赞，喜欢9999，按钮"), button("分享7，按钮"))
+    assert tuple(video.statistics.counts().values()) == (9999, 2482, 920, 7)
+    assert video.is_exact
 
 
 @pytest.mark.parametrize(
