@@ -13,7 +13,7 @@ from pipelines.captures.capture import Capture, CaptureRequest, pack_capture
 from pipelines.captures.recording import ScanJournal
 from pipelines.captures.session import Captures
 from tests.captures.conftest import video
-from tests.captures.test_redirected_links import GONE, OneVideo
+from tests.captures.test_redirected_links import GONE, VIDEO_ID, OneVideo
 from warehouse.records.errors import AudioUnavailableError, ForbiddenError
 from warehouse.records.videos import Track, Video
 
@@ -69,13 +69,13 @@ async def test_journal_gives_unshared_reads_to_the_next_run(
     run: Callable[[int], Captures], source: OneVideo
 ) -> None:
     source.found = GONE
-    detail = video(GONE.aweme_id, "video_page")
+    detail = video(VIDEO_ID, "video_page")
     for number in (1, 2):
         async with run(number) as captures:
             with pytest.raises(AudioUnavailableError, match="no longer available"):
                 await captures.sound(detail)
             assert captures.requests_used == 1
-    assert source.asked == [("video_page", GONE.aweme_id)]
+    assert source.asked == [("video_page", VIDEO_ID)]
 
 
 async def test_a_video_that_the_store_had_is_the_stored_one_in_the_next_run_too(
@@ -84,19 +84,19 @@ async def test_a_video_that_the_store_had_is_the_stored_one_in_the_next_run_too(
     """Its sound was read from a newer page, which the store has by then."""
     source.found = video("7361234567890123456", "video_page")
     async with begin() as earlier:
-        await earlier.video(GONE.aweme_id)
+        await earlier.video(VIDEO_ID)
     source.found = GONE
     read: list[Any] = []
     for number in (1, 2):
         async with run(number) as captures:
-            read.append(await captures.video(GONE.aweme_id, max_age_s=3600))
+            read.append(await captures.video(VIDEO_ID, max_age_s=3600))
             assert captures.requests_used == 0
             with pytest.raises(AudioUnavailableError, match="no longer available"):
                 await captures.sound(read[-1])
             assert captures.requests_used == 1
     assert isinstance(read[0], Video)
     assert read[1] == read[0]
-    assert source.asked == [("video_page", GONE.aweme_id)] * 2
+    assert source.asked == [("video_page", VIDEO_ID)] * 2
 
 
 async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
@@ -104,12 +104,12 @@ async def test_a_refusal_of_what_is_read_without_sharing_is_met_again_too(
 ) -> None:
     """The call that a run would have made is not begun: one never awaited would be a warning."""
     source.error = ForbiddenError("no", surface="video_page", status=403)
-    detail = video(GONE.aweme_id, "video_page")
+    detail = video(VIDEO_ID, "video_page")
     for number in (1, 2):
         async with run(number) as captures:
             with pytest.raises(ForbiddenError):
                 await captures.sound(detail)
-    assert source.asked == [("video_page", GONE.aweme_id)]
+    assert source.asked == [("video_page", VIDEO_ID)]
 
 
 async def test_a_list_that_an_earlier_run_began_goes_on_with_the_source_of_its_cursor(

@@ -217,14 +217,14 @@ def test_a_refusal_ends_the_reading_and_is_reported() -> None:
 
 def test_without_references_no_drawn_video_is_read() -> None:
     session = AuditSession(["1"])
-    found = audited(session, [])
+    found = audited(session, {})
     assert (found.reason, found.videos, session.requests_used) == ("no_reference", (), 0)
 
 
 def test_an_audit_has_a_row_and_a_job_without_one_has_none() -> None:
     session = AuditSession(["1"])
     assert audit_rows(cast("ScanRun", session)) == []
-    audited(session, [])
+    audited(session, {})
     [row] = audit_rows(cast("ScanRun", session))
     assert (row["population_count"], row["drawn_count"]) == (1, 0)
     assert (row["upper_count"], row["not_audited_reason"]) == (None, "no_reference")

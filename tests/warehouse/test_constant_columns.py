@@ -1,5 +1,6 @@
 """A column with one value on a whole surface is reported, unless a reason for it is declared."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers.file.provider import FileProvider
-from pipelines.platform.providers.file.records import VideoRecord
+from pipelines.platform.providers.file.records import read_videos
 from tests.standards.constant_columns import (
     MIN_ROWS,
     Declaration,
@@ -79,10 +80,12 @@ def test_defaults_of_a_file_are_reported(tmp_path: Path) -> None:
 
 
 async def test_records_of_a_file_that_state_nothing_have_no_such_column(tmp_path: Path) -> None:
-    records = [
-        VideoRecord.model_validate({"aweme_id": f"{10_000 + n}", "author": {"sec_uid": f"{n % 7}"}})
-        for n in range(MIN_ROWS)
+    rows = [
+        {"aweme_id": f"{10_000 + n}", "author": {"sec_uid": f"{n % 7}"}} for n in range(MIN_ROWS)
     ]
+    file = tmp_path / "videos.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    records = read_videos(file)
     provider = FileProvider(
         [], records, profile=load_profile("sandbox", sandbox_port=8790), name="file"
     )

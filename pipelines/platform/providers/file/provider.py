@@ -5,6 +5,7 @@ id or a hashtag. It invents nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class FileProvider(LocalProvider):
     def __init__(
         self,
         users: Iterable[records.UserRecord],
-        videos: Iterable[records.VideoRecord],
+        videos: Iterable[video_records.Video],
         *,
         profile: PlatformProfile,
         name: str,
@@ -98,7 +99,7 @@ class FileProvider(LocalProvider):
             observed_at=datetime.now(UTC),
             title=music.title,
             author=music.author,
-            duration_s=music.duration,
+            duration_s=music.duration_s,
             is_original_sound=music.is_original_sound,
         )
         return self.reading("music_info", music_id, track)
@@ -109,9 +110,11 @@ class FileProvider(LocalProvider):
 
     def answer_author_page(self, request: SourceRequest) -> Reading[video_records.VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
-        return self._page(
-            "user_posts", request, lambda video: video.author.sec_uid == request.entity_id
-        )
+
+        def is_by(video: video_records.Video) -> bool:
+            return video.author is not None and video.author.sec_uid == request.entity_id
+
+        return self._page("user_posts", request, is_by)
 
     def answer_account(self, request: SourceRequest) -> Reading[video_records.Account]:
         """Return one account of `USERS_FILE`."""
@@ -143,7 +146,7 @@ class FileProvider(LocalProvider):
         if video is None:
             detail = video_records.Unavailability(reason="unavailable", filter_reason="not_in_file")
         else:
-            detail = self._video(video, "video_page")
+            detail = self._observed(video, "video_page")
         return self.reading("video_page", aweme_id, detail)
 
     def answer_hashtag(self, request: SourceRequest) -> Reading[video_records.HashtagInfo]:
@@ -161,7 +164,7 @@ class FileProvider(LocalProvider):
     def answer_hashtag_page(self, request: SourceRequest) -> Reading[video_records.VideoPage]:
         """Return one page of the videos with a hashtag."""
 
-        def has_hashtag(video: records.VideoRecord) -> bool:
+        def has_hashtag(video: video_records.Video) -> bool:
             return any(tag.ch_id == request.entity_id for tag in video.hashtags or ())
 
         return self._page("hashtag_list", request, has_hashtag)
@@ -191,56 +194,26 @@ class FileProvider(LocalProvider):
         )
 
     def _page(
-        self, surface: str, request: SourceRequest, is_of: Callable[[records.VideoRecord], bool]
+        self, surface: str, request: SourceRequest, is_of: Callable[[video_records.Video], bool]
     ) -> Reading[video_records.VideoPage]:
         # The cursor is a position in the list, so a page ends where the next one begins.
         listed = [video for video in self._videos.values() if is_of(video)]
         end = self.end_of_page(request.cursor, len(listed))
         page = video_records.VideoPage(
-            videos=tuple(self._video(video, surface) for video in listed[request.cursor : end]),
+            videos=tuple(self._observed(video, surface) for video in listed[request.cursor : end]),
             cursor=end,
             has_more=end < len(listed),
         )
         return self.reading(surface, request.entity_id, page)
 
-    def _video(self, video: records.VideoRecord, surface: str) -> video_records.Video:
-        music, hashtags = None, None
-        if video.music is not None:
-            music = video_records.Music(
-                music_id=video.music.id_str,
-                title=video.music.title,
-                author=video.music.author,
-                duration_s=video.music.duration,
-                is_original_sound=video.music.is_original_sound,
-            )
-        if video.hashtags is not None:
-            hashtags = tuple(
-                video_records.Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags
-            )
-        return video_records.Video(
-            aweme_id=video.aweme_id,
-            surface=surface,
-            observed_at=datetime.now(UTC),
-            desc=video.desc,
-            create_time=video.create_time,
-            share_url=video.share_url or self._profile.video_link(video.aweme_id),
-            media_type=video.media_type,
-            is_top=video.is_top,
-            author=video_records.Author(**video.author.model_dump()),
-            music=music,
-            duration_ms=video.duration_ms,
-            width=video.width,
-            height=video.height,
-            cover_url=video.cover_url,
-            images_count=video.images_count,
-            hashtags=hashtags,
-            statistics=video_records.Statistics(**video.statistics.model_dump()),
-            local_source="file",
-        )
+    def _observed(self, video: video_records.Video, surface: str) -> video_records.Video:
+        """Return a video of the file as a surface shows it now."""
+        link = video.share_url or self._profile.video_link(video.aweme_id)
+        return replace(video, surface=surface, observed_at=datetime.now(UTC), share_url=link)
 
 
-def _uses(video: records.VideoRecord, music_id: str) -> bool:
-    return video.music is not None and video.music.id_str == music_id
+def _uses(video: video_records.Video, music_id: str) -> bool:
+    return video.music is not None and video.music.music_id == music_id
 
 
 def _not_in_files(what: str) -> errors.ProviderUnsupportedError:

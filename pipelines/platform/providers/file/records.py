@@ -6,6 +6,7 @@ be lost silently. Validators report a path of keys and indexes; users need its l
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from json import JSONDecoder
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from warehouse.input_files import read_text
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import END_S
 from warehouse.records.values import MAX_COUNT, PLATFORM_ID
-from warehouse.records.videos import MediaType
+from warehouse.records.videos import Author, Hashtag, MediaType, Music, Statistics, Video
 
 GUIDE = "docs/files.md describes both files, with an example of each"
 
@@ -87,8 +88,8 @@ class CountsRecord(_Record):
     share_count: FileCount | None = None
 
 
-class VideoRecord(_Record):
-    """One video."""
+class VideoRow(_Record):
+    """One video as the file writes it."""
 
     aweme_id: Id
     author: AuthorRecord
@@ -108,7 +109,7 @@ class VideoRecord(_Record):
 
 
 _USERS = pydantic.TypeAdapter(list[UserRecord])
-_VIDEOS = pydantic.TypeAdapter(list[VideoRecord])
+_VIDEOS = pydantic.TypeAdapter(list[VideoRow])
 
 
 def read_users(path: Path | None) -> tuple[UserRecord, ...]:
@@ -122,17 +123,40 @@ def read_users(path: Path | None) -> tuple[UserRecord, ...]:
     return users
 
 
-def read_videos(path: Path | None) -> tuple[VideoRecord, ...]:
-    """Read the videos of `VIDEOS_FILE`; empty if it is not set.
+def read_videos(path: Path | None) -> tuple[Video, ...]:
+    """Read the videos of `VIDEOS_FILE`, as if by their own pages; empty if it is not set.
 
     Raises:
         InvalidParameterError: It cannot be read, or a record is invalid; with line and field.
     """
-    videos, text = _read(path, _VIDEOS, setting="VIDEOS_FILE")
-    _refuse_duplicates(
-        text, [video.aweme_id for video in videos], "aweme_id", setting="VIDEOS_FILE"
+    rows, text = _read(path, _VIDEOS, setting="VIDEOS_FILE")
+    _refuse_duplicates(text, [row.aweme_id for row in rows], "aweme_id", setting="VIDEOS_FILE")
+    return tuple(map(_to_video, rows))
+
+
+def _to_video(row: VideoRow) -> Video:
+    music, hashtags = row.music, row.hashtags
+    return Video(
+        surface="video_page",
+        observed_at=datetime.now(UTC),
+        author=Author(**row.author.model_dump()),
+        music=None
+        if music is None
+        else Music(
+            music_id=music.id_str,
+            title=music.title,
+            author=music.author,
+            duration_s=music.duration,
+            is_original_sound=music.is_original_sound,
+        ),
+        hashtags=None
+        if hashtags is None
+        else tuple(Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in hashtags),
+        statistics=Statistics(**row.statistics.model_dump()),
+        local_source="file",
+        # All other fields have the names of the record.
+        **row.model_dump(exclude={"author", "music", "hashtags", "statistics"}),
     )
-    return videos
 
 
 def _read[T](
