@@ -65,14 +65,15 @@ def to_video_document(video: Video) -> result_types.VideoDocument:
 
     Without a time of the first observation, this observation is the first.
     """
-    birth, author, counts = video.birth, video.author, video.statistics
+    birth, music_birth = video.birth, video.music_birth
+    author, music = video.author, video.music
     return {
         "aweme_id": video.aweme_id,
         "desc": video.desc,
         "create_time": video.create_time,
         "created_at": to_time(birth.at) if birth else None,
         "created_at_source": birth.source if birth else None,
-        "created_at_difference_s": video.birth_difference_s,
+        "created_at_difference_s": birth.difference_s if birth else None,
         "share_url": video.share_url,
         "media_type": video.media_type,
         "is_top": video.is_top,
@@ -85,7 +86,19 @@ def to_video_document(video: Video) -> result_types.VideoDocument:
             "nickname": author.nickname,
             "avatar_thumb": _addresses(author.avatar_url),
         },
-        "music": _music_document(video),
+        "music": None
+        if music is None
+        else {
+            "id_str": music.music_id,
+            "mid": music.music_id,
+            "title": music.title,
+            "author": music.author,
+            "duration": music.duration_s,
+            "is_original_sound": music.is_original_sound,
+            "created_at": to_time(music_birth.at) if music_birth else None,
+            "created_at_source": music_birth.source if music_birth else None,
+            "born_with": _origin_document(own_sound_origin(video)),
+        },
         "video": {
             "duration": video.duration_ms,
             "width": video.width,
@@ -96,12 +109,7 @@ def to_video_document(video: Video) -> result_types.VideoDocument:
         "hashtags": None
         if video.hashtags is None
         else [{"ch_id": tag.ch_id, "name": tag.name} for tag in video.hashtags],
-        "statistics": {
-            "digg_count": counts.digg_count,
-            "comment_count": counts.comment_count,
-            "collect_count": counts.collect_count,
-            "share_count": counts.share_count,
-        },
+        "statistics": to_document(result_types.StatisticsDocument, video.statistics),
         "statistics_complete": video.statistics_complete,
         "statistics_source": video.statistics_source,
         "observed_at": to_time(video.observed_at),
@@ -242,23 +250,6 @@ def to_track_document(
 def to_statistics(document: result_types.VideoDocument) -> Statistics:
     """Convert the four counts of a video document back to a record."""
     return Statistics(**document["statistics"])
-
-
-def _music_document(video: Video) -> result_types.MusicDocument | None:
-    music, birth = video.music, video.music_birth
-    if music is None:
-        return None
-    return {
-        "id_str": music.music_id,
-        "mid": music.music_id,
-        "title": music.title,
-        "author": music.author,
-        "duration": music.duration_s,
-        "is_original_sound": music.is_original_sound,
-        "created_at": to_time(birth.at) if birth else None,
-        "created_at_source": birth.source if birth else None,
-        "born_with": _origin_document(own_sound_origin(video)),
-    }
 
 
 def _origin_document(origin: SoundOrigin | None) -> result_types.SoundOriginDocument | None:

@@ -63,10 +63,14 @@ def shift_observed_time(*, seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """When something came into being, and how that is known."""
+    """When something came into being, and how that is known.
+
+    `difference_s` is the stated time minus the id's in seconds if it is more than a day, else None.
+    """
 
     at: datetime
     source: CreatedAtSource
+    difference_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +104,16 @@ def find_birth(identifier: str, *, stated: int | None, observed_at: datetime) ->
 
     A stated time is never replaced, whatever the id says; one that no calendar has is unknown.
     """
-    if stated is not None:
-        return Birth(datetime.fromtimestamp(stated, UTC), "stated") if stated < END_S else None
     made_at = id_time(identifier, observed_at=observed_at)
-    return None if made_at is None else Birth(made_at, "id")
-
-
-def birth_difference_s(identifier: str, *, stated: int | None, observed_at: datetime) -> int | None:
-    """Return the stated time minus the id's in seconds if it is more than a day, else None."""
-    made_at = id_time(identifier, observed_at=observed_at)
-    if stated is None or made_at is None:
+    if stated is None:
+        return None if made_at is None else Birth(made_at, "id")
+    if stated >= END_S:
         return None
-    difference = stated - int(made_at.timestamp())
-    return difference if abs(difference) > REPORTED_DIFFERENCE_S else None
+    difference_s = 0 if made_at is None else stated - int(made_at.timestamp())
+    is_reported = abs(difference_s) > REPORTED_DIFFERENCE_S
+    return Birth(
+        datetime.fromtimestamp(stated, UTC), "stated", difference_s if is_reported else None
+    )
 
 
 def as_utc(moment: datetime) -> datetime:

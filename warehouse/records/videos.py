@@ -213,13 +213,6 @@ class Video:
         )
 
     @property
-    def birth_difference_s(self) -> int | None:
-        """Stated time minus the id's, if they differ by more than a day."""
-        return times.birth_difference_s(
-            self.aweme_id, stated=self.create_time, observed_at=self.observed_at
-        )
-
-    @property
     def music_birth(self) -> times.Birth | None:
         """When its music id was made."""
         if self.music is None:
