@@ -46,7 +46,7 @@ from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.videos import read_committed_ids, read_marks
+from warehouse.queries.erasure import read_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
@@ -276,7 +276,7 @@ class CaptureSession:
             # An earlier run may have been killed while the lake was written. Its unfinished
             # captures get new ids and are written again; partial rows of the old ids stay unseen.
             self._engine.refresh()
-            stored = await asyncio.to_thread(read_committed_ids, self._engine, named)
+            stored = await asyncio.to_thread(self._engine.committed_captures, named)
             renamed = {name: uuid4().hex for name in missing_captures(named, stored)}
             for row in await asyncio.to_thread(self._journal.rename_captures, renamed):
                 capture = _unpack(row)
@@ -566,10 +566,11 @@ class CaptureRecorder:
         # Not the cached marks: what was erased a moment ago must not be written again. A body that
         # names an erased account goes, that of a refusal too.
         marks = read_marks(self._engine)
-        captures = [
-            replace(capture, payload=b"") if marks.occur_in(capture.payload) else capture
-            for capture in captures
-        ]
+        if marks.by_salt:
+            captures = [
+                replace(capture, payload=b"") if marks.occur_in(capture.payload) else capture
+                for capture in captures
+            ]
         hashes = {capture.payload_sha256 for capture in captures} - {None}
         stored = self._engine.rows(
             "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",

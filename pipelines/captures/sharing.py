@@ -22,8 +22,8 @@ from warehouse.control import captures as shared_captures
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
+from warehouse.queries.erasure import read_marks
 from warehouse.queries.results import read_latest_videos
-from warehouse.queries.videos import read_marks
 from warehouse.records import errors
 from warehouse.records.charts import ChartPage
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks
@@ -65,7 +65,7 @@ def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> Unavailabilit
     Raises:
         UnresolvedIdError: The request is about an erased account.
     """
-    if not marks.hold(request.entity_id):
+    if not marks.by_salt or not marks.hold(request.entity_id):
         return None
     if request.kind == "work":
         return Unavailability(reason=ERASED_REASON)

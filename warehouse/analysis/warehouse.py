@@ -21,7 +21,7 @@ from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.home import is_demo_world
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
-from warehouse.queries.videos import is_history_rewritten
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseError
 
 type AsOfTime = str | date | datetime

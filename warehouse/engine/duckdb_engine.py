@@ -9,7 +9,7 @@ import math
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -221,6 +221,32 @@ class Engine:
             return None
         self._relist_when_due((name,))
         return self._complete_before.get(name)
+
+    def keep_committed(self, name: str, rows: Sequence[Row]) -> list[Row]:
+        """Return those rows of a table whose capture is complete.
+
+        An observation counts once the row of its capture exists. The views `seen.*` check this in
+        one query; for a few ids it is much cheaper to read the rows first and check their captures
+        afterwards. Only recent rows need a lookup.
+        """
+        bound = self.complete_before(name)
+        recent = {
+            row["capture_id"]
+            for row in rows
+            if row["capture_id"] is not None and (bound is None or row["committed_at"] >= bound)
+        }
+        lost = recent - self.committed_captures(recent)
+        return [row for row in rows if row["capture_id"] not in lost]
+
+    def committed_captures(self, capture_ids: Collection[str]) -> set[str]:
+        """Return which of these captures are complete."""
+        if not capture_ids:
+            return set()
+        sql, params = seen_views.inline_values(
+            f"select capture_id from {seen_views.CAPTURES} where capture_id in ({{ids}})",  # noqa: S608  # a name of ours
+            sorted(capture_ids),
+        )
+        return {row["capture_id"] for row in self.rows(sql, params)}
 
     def files(self, name: str) -> tuple[str, ...]:
         """Return the files a table is read from; URLs for an object store."""

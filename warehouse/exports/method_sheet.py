@@ -10,8 +10,8 @@ from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
 from warehouse.exports.table_files import ExportMethod
 from warehouse.home import is_demo_world
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.queries.results import read_result_document
-from warehouse.queries.videos import is_history_rewritten
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row

@@ -19,7 +19,7 @@ from warehouse.engine.sql import sql_text
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.home import Home, is_demo_world
 from warehouse.models import MACROS
-from warehouse.queries.videos import is_history_rewritten
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.tables import RELATIONS, Table

@@ -6,6 +6,7 @@ A field of a record is the column of its name; those of `Music` begin with `musi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from functools import cache
 
 import orjson
@@ -16,7 +17,6 @@ from warehouse.records import evidence
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
     COUNTS,
@@ -107,16 +107,18 @@ def video_row(
 ) -> Row:
     """Return the row of `raw.videos`."""
     # Null means unknown hashtags, an empty list a video without hashtags.
-    hashtags, music_birth = video.hashtags, video.music_birth
+    hashtags, birth, music_birth = video.hashtags, video.birth, video.music_birth
     return {
-        **_picked(video, _VIDEO),
-        **_picked(video.author, _AUTHOR),
+        **{name: getattr(video, name) for name in _VIDEO},
+        # A video without an author or music has nulls in these columns.
+        **{name: getattr(video.author, name, None) for name in _AUTHOR},
         **{column: getattr(video.music, name, None) for column, name in _MUSIC.items()},
-        **_picked(video.statistics, COUNTS),
+        **{name: getattr(video.statistics, name) for name in COUNTS},
         "hashtag_ids": None if hashtags is None else [hashtag.ch_id for hashtag in hashtags],
         "hashtag_names": None if hashtags is None else [hashtag.name for hashtag in hashtags],
         "statistics_complete": video.statistics_complete,
-        **_birth(video.birth),
+        "created_at": birth.at if birth else None,
+        "created_at_source": birth.source if birth else None,
         "music_created_at": music_birth.at if music_birth else None,
         "capture_id": capture_id,
         "job_id": job_id,
@@ -124,29 +126,25 @@ def video_row(
     }
 
 
-def video_from_row(row: ReadOnlyRow) -> Video:
-    """Build a video from a row of `raw.videos`."""
-    return Video(**video_fields(row))
-
-
-def video_fields(row: ReadOnlyRow) -> Row:
-    """Return the fields of a video from a row of `raw.videos`."""
+def video_from_row(row: ReadOnlyRow, *, first_observed_at: datetime | None = None) -> Video:
+    """Build a video from a row of `raw.videos`; `first_observed_at` is the time of its first."""
     provider = row["data_provider"]
     ids, names = row["hashtag_ids"], row["hashtag_names"]
     hashtags = None
     if ids is not None and names is not None:
         pairs = zip(ids, names, strict=True)
         hashtags = tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in pairs)
-    return {
+    return Video(
         **{name: row[name] for name in _VIDEO},
-        "author": None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
-        "music": None
+        author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
+        music=None
         if row["music_id"] is None
         else Music(**{name: row[column] for column, name in _MUSIC.items()}),
-        "hashtags": hashtags,
-        "statistics": Statistics(**{name: row[name] for name in COUNTS}),
-        "local_source": provider if provider in OWN_WORLDS else None,
-    }
+        hashtags=hashtags,
+        statistics=Statistics(**{name: row[name] for name in COUNTS}),
+        local_source=provider if provider in OWN_WORLDS else None,
+        first_observed_at=first_observed_at,
+    )
 
 
 def observation_row(
@@ -157,15 +155,18 @@ def observation_row(
     data_provider: str,
 ) -> Row:
     """Return the row of `raw.tracks`, `raw.accounts` or `raw.hashtags`."""
-    # Of these records only tracks have a time of creation.
     kind: type = type(record)
-    return {
-        **_picked(record, _names(kind)),
-        **(_birth(record.birth) if isinstance(record, Track) else {}),
+    row = {
+        **{name: getattr(record, name) for name in _names(kind)},
         "capture_id": capture_id,
         "job_id": job_id,
         "data_provider": data_provider,
     }
+    if isinstance(record, Track):  # of these records only tracks have a time of creation
+        birth = record.birth
+        row["created_at"] = birth.at if birth else None
+        row["created_at_source"] = birth.source if birth else None
+    return row
 
 
 def track_from_row(row: ReadOnlyRow) -> Track:
@@ -185,17 +186,6 @@ def hashtag_from_row(row: ReadOnlyRow) -> HashtagInfo:
 
 def _columns(row: ReadOnlyRow, record: type) -> Row:
     return {name: row[name] for name in _names(record)}
-
-
-def _birth(birth: Birth | None) -> Row:
-    return {
-        "created_at": birth.at if birth else None,
-        "created_at_source": birth.source if birth else None,
-    }
-
-
-def _picked(record: object | None, names: tuple[str, ...]) -> Row:
-    return {name: None if record is None else getattr(record, name) for name in names}
 
 
 def unavailability_from_row(row: ReadOnlyRow) -> Unavailability:
@@ -273,7 +263,7 @@ def chart_issue_rows(index: ChartIndex) -> list[Row]:
     """Return rows of `raw.chart_issues` without their provenance columns."""
     return [
         {
-            **_picked(issue, _names(ChartIssue)),
+            **{name: getattr(issue, name) for name in _names(ChartIssue)},
             "is_latest": issue.volid == index.latest_volid,
         }
         for issue in index.issues
@@ -299,7 +289,7 @@ def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
     """
     return [
         {
-            **_picked(song, SONG_COLUMNS),
+            **{name: getattr(song, name) for name in SONG_COLUMNS},
             "volid": page.volid or volid,
             "chart_date": page.chart_date,
             "surface": page.surface,

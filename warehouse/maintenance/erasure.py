@@ -29,7 +29,7 @@ from warehouse.engine.sql import CAPTURES, IS_CURRENT, sql_name, sql_text
 from warehouse.home import Home
 from warehouse.lake.record_rows import unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.videos import read_marks
+from warehouse.queries.erasure import read_marks
 from warehouse.records.erasure import erasure_mark, readable_forms, sound_title
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.tables import BY_NAME, Table

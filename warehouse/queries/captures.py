@@ -1,4 +1,4 @@
-"""Queries of captures: single ones, those of a running job or of searches, and the whole archive.
+"""Queries of captures and what single ones showed; of those of a job or of searches; of all.
 
 Parsing archived bodies again is in `pipelines.captures.replay`.
 """
@@ -9,10 +9,15 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.record_rows import unavailability_from_row, unpack_bytes, video_from_row
-from warehouse.queries.videos import inline_values
+from warehouse.engine.sql import inline_values
+from warehouse.lake.record_rows import (
+    account_from_row,
+    unavailability_from_row,
+    unpack_bytes,
+    video_from_row,
+)
 from warehouse.records.values import Row
-from warehouse.records.videos import Unavailability, Video
+from warehouse.records.videos import Account, Unavailability, Video
 
 ObservationTable = Literal[
     "videos", "tracks", "accounts", "hashtags", "search_pages", "chart_issues", "chart_songs"
@@ -41,6 +46,30 @@ def read_capture(engine: Engine, capture_id: str) -> Row | None:
     """Return the row of a capture, or None until it is complete."""
     rows = engine.rows("select * from raw.captures where capture_id = $id", id=capture_id)
     return rows[0] if rows else None
+
+
+def read_last_outcome(
+    engine: Engine, *, surfaces: Sequence[str], entity_id: str, outcome: str
+) -> datetime | None:
+    """Return when a surface last had this outcome for an entity, or None."""
+    sql = """
+        select max(observed_at) as observed_at from raw.captures
+        where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
+    """
+    sql, params = inline_values(sql, surfaces, slot="surfaces")
+    rows = engine.rows(sql, **params, entity_id=entity_id, outcome=outcome)
+    observed_at: datetime | None = rows[0]["observed_at"]
+    return observed_at
+
+
+def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
+    """Return the newest observation of an account and its data provider, or None."""
+    sql = """
+        select * from raw.accounts where sec_uid = $sec_uid
+        order by observed_at desc, committed_at desc
+    """
+    rows = engine.keep_committed("raw.accounts", engine.rows(sql, sec_uid=sec_uid))
+    return (account_from_row(rows[0]), rows[0]["data_provider"]) if rows else None
 
 
 def read_unavailable_videos(

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.sql import inline_values
 from warehouse.queries import videos
-from warehouse.queries.videos import inline_values
 from warehouse.records.times import SEQUENCES_AT_MOMENT, find_birth, to_moment, to_ticks
 from warehouse.records.values import Row
 from warehouse.records.videos import Video
@@ -127,8 +127,8 @@ ListOrder = Literal["public", "likes", "newest"]
 GAP_TIMEOUT_S = 30.0
 """A sequence number that is missing this long after a later capture was written is given up."""
 
-# `{surfaces}` and the doubled braces below are slots that `inline_values` fills. The filter on ids
-# stands first, so that files without them are not opened.
+# `{surfaces}`, `{sequences}` and `{first_pages}` are the places of values that `inline_values`
+# fills in. The filter on ids stands first, so that files without them are not opened.
 _OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
 # A replay adds a second row to a capture. The newest row counts; `made_at` is the time of the first
 # row with that outcome. Rows without a cursor are no pages of a list: `user_page` also captures
@@ -187,28 +187,6 @@ class ListCapture:
     data_provider: str
     observed_at: datetime
     committed_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ListCaptures:
-    """The successful captures of a list up to a point in time, oldest first."""
-
-    pages: tuple[ListCapture, ...]
-
-    @property
-    def as_of(self) -> ListCapture:
-        """The newest of them, which defines the view."""
-        return self.pages[-1]
-
-    @property
-    def first_pages(self) -> list[ListCapture]:
-        """The captures of the first page."""
-        return [page for page in self.pages if page.cursor_in == 0]
-
-    @property
-    def newest_first_page(self) -> ListCapture | None:
-        """The newest capture of the first page."""
-        return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,29 +270,33 @@ def read_union_page(
     captures = [ListCapture(**row) for row in queries.rows(_CAPTURES)]
     is_by_time = at is not None or (sequence is None and order != "public")
     if is_by_time:
-        observed = captures_at(captures, at)
+        pages = captures_at(captures, at)
     else:
-        observed = captures_until(captures, sequence=sequence, now=datetime.now(UTC))
-    if observed is None:
+        pages = captures_until(captures, sequence=sequence, now=datetime.now(UTC))
+    if not pages:
         return None
-    first_page = observed.newest_first_page
-    members = queries.members(observed, first_page=first_page)
+    newest = pages[-1]  # it defines the view
+    first_pages = [page for page in pages if page.cursor_in == 0]
+    first_page = first_pages[-1] if first_pages else None
+    members = queries.members(pages, first_pages, first_page=first_page)
     ids = members.aweme_ids
     if is_by_time and at is None:
-        at = _last_change(engine, ids, since=max(page.committed_at for page in observed.pages))
-    ids, listed = _sort(engine, ids, order, until=at or observed.as_of.committed_at)
+        at = _last_change(engine, ids, since=max(page.committed_at for page in pages))
+    listed: Mapping[str, Video] = {}
+    if order != "public":
+        ids, listed = _sort(engine, ids, order, until=at or newest.committed_at)
     return UnionPage(
-        sequence=observed.as_of.sequence,
+        sequence=newest.sequence,
         at=at,
         aweme_ids=tuple(ids[offset : offset + count]),
         union_count=len(ids),
         first_screen_count=members.first_page_count,
-        snapshot_count=len(observed.first_pages),
+        snapshot_count=len(first_pages),
         distinct_snapshot_count=members.distinct_page_count,
-        first_observed_at=min((page.observed_at for page in observed.first_pages), default=None),
+        first_observed_at=min((page.observed_at for page in first_pages), default=None),
         last_observed_at=first_page.observed_at if first_page else None,
         platform_has_more=first_page.has_more if first_page else None,
-        data_provider=observed.as_of.data_provider,
+        data_provider=newest.data_provider,
         listed=listed,
     )
 
@@ -340,10 +322,12 @@ def read_captured_page(
         return None
     page = rows[0]
     capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
-    ids = queries.members(ListCaptures((capture,)), first_page=capture).aweme_ids
-    if order != "public" and sequence is None:
-        at = _last_change(engine, ids, since=capture.committed_at)
-    ids, _ = _sort(engine, ids, order, until=at or capture.committed_at)
+    first_pages = [capture] if capture.cursor_in == 0 else []
+    ids = queries.members([capture], first_pages, first_page=capture).aweme_ids
+    if order != "public":
+        if sequence is None:
+            at = _last_change(engine, ids, since=capture.committed_at)
+        ids, _ = _sort(engine, ids, order, until=at or capture.committed_at)
     return CapturedPage(
         sequence=page["sequence"],
         at=at,
@@ -356,20 +340,22 @@ def read_captured_page(
     )
 
 
-def captures_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:
-    """Return the successful captures committed by `at`, all if it is None; None without any."""
+def captures_at(captures: Iterable[ListCapture], at: datetime | None) -> list[ListCapture]:
+    """Return the successful captures committed by `at`, oldest first; all if it is None."""
     pages = [
         capture
         for capture in captures
         if capture.outcome == "ok" and (at is None or capture.committed_at <= at)
     ]
-    return ListCaptures(tuple(sorted(pages, key=lambda page: page.sequence))) if pages else None
+    return sorted(pages, key=lambda page: page.sequence)
 
 
 def captures_until(
     captures: Iterable[ListCapture], *, sequence: int | None, now: datetime
-) -> ListCaptures | None:
-    """Return the captures of a union as of `sequence`; None if that capture failed or is missing.
+) -> list[ListCapture]:
+    """Return the successful captures of a union as of `sequence`, oldest first.
+
+    Empty if that capture failed or is missing.
 
     With `sequence` None, as of the newest capture that no other can precede. A capture takes its
     number before it is written. If a number is missing and may still be written, the view ends
@@ -384,10 +370,8 @@ def captures_until(
             if capture.sequence > until + 1 and is_recent and until:
                 break
             until = capture.sequence
-    pages = tuple(page for page in numbered if page.outcome == "ok" and page.sequence <= until)
-    if not pages or sequence not in {None, pages[-1].sequence}:
-        return None
-    return ListCaptures(pages)
+    pages = [page for page in numbered if page.outcome == "ok" and page.sequence <= until]
+    return pages if pages and sequence in {None, pages[-1].sequence} else []
 
 
 def sort_members(aweme_ids: Iterable[str], values: videos.SortValues) -> list[str]:
@@ -412,12 +396,18 @@ class _ListQueries:
         sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
         return self.engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
 
-    def members(self, observed: ListCaptures, *, first_page: ListCapture | None) -> ListMembers:
+    def members(
+        self,
+        pages: Sequence[ListCapture],
+        first_pages: Sequence[ListCapture],
+        *,
+        first_page: ListCapture | None,
+    ) -> ListMembers:
         """Return the videos of some captures, those of the capture `first_page` first."""
-        pages = [page.sequence for page in observed.pages]
-        first_pages = [page.sequence for page in observed.first_pages]
-        sql, page_params = inline_values(_MEMBERS, pages, slot="sequences", kind="bigint")
-        sql, screen_params = inline_values(sql, first_pages, slot="first_pages", kind="bigint")
+        sequences = [page.sequence for page in pages]
+        sql, page_params = inline_values(_MEMBERS, sequences, slot="sequences", kind="bigint")
+        sequences = [page.sequence for page in first_pages]
+        sql, screen_params = inline_values(sql, sequences, slot="first_pages", kind="bigint")
         rows = self.rows(
             sql,
             **page_params,
@@ -443,8 +433,6 @@ def _sort(
     engine: Engine, aweme_ids: list[str], order: ListOrder, *, until: datetime
 ) -> tuple[list[str], Mapping[str, Video]]:
     """Return the ids sorted by what was known at `until`, and the records read for it."""
-    if order == "public":
-        return aweme_ids, {}
     by: videos.SortColumn = "likes" if order == "likes" else "created"
     values, listed = videos.read_sort_values(engine, aweme_ids, by=by, until=until)
     if by == "created":  # where no time of publication was stated, the time in the id

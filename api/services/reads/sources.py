@@ -29,7 +29,7 @@ from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import is_demo_world
-from warehouse.queries.videos import read_last_outcome
+from warehouse.queries.captures import read_last_outcome
 from warehouse.records.errors import SametrackError, UnreachableError
 
 TASK = "read in time:"

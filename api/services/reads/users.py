@@ -13,7 +13,7 @@ from pipelines.captures.session import Captures
 from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.queries.videos import read_profile
+from warehouse.queries.captures import read_profile
 from warehouse.records.errors import InvalidMusicInputError, UnresolvedIdError
 from warehouse.records.videos import Account
 

@@ -27,7 +27,7 @@ from warehouse.engine.user_sql import run_user_sql
 from warehouse.exports import table_files
 from warehouse.exports.export_table import to_table
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
-from warehouse.queries.videos import is_history_rewritten
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
 from warehouse.records.times import to_utc_text
 

@@ -31,7 +31,7 @@ from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
 from warehouse.home import is_demo_world
 from warehouse.lake.reading import open_lake_for_reading, parse_as_of
-from warehouse.queries.videos import is_history_rewritten
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
 from warehouse.records.times import to_utc_text

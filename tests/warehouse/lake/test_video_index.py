@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.sql import MAX_INLINE_VALUES
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.schema_evolution import SORT_COLUMNS
 from warehouse.lake.store import Lake, open_lake
@@ -21,7 +22,6 @@ from warehouse.lake.video_index import FILE, VIDEOS_TABLE
 from warehouse.maintenance.compaction import maintain_lake, sort_lake
 from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.videos import (
-    MAX_INLINE_VALUES,
     read_listed_videos,
     read_sort_values,
 )

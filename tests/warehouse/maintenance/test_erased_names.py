@@ -14,7 +14,7 @@ from warehouse.lake.record_rows import observation_row, pack_document, search_pa
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.compaction import sort_lake
 from warehouse.maintenance.erasure import ErasureStores, erase_account
-from warehouse.queries.videos import read_marks
+from warehouse.queries.erasure import read_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video

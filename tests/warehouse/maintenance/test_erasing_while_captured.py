@@ -15,7 +15,7 @@ from warehouse.home import open_home
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.erasure import ERASURE_ROUNDS, AccountNames, ErasureStores, erase_account
-from warehouse.queries.videos import read_marks
+from warehouse.queries.erasure import read_marks
 from warehouse.records.videos import Author, Video
 
 pytestmark = pytest.mark.full

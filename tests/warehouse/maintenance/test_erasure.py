@@ -28,7 +28,8 @@ from warehouse.lake.record_rows import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
-from warehouse.queries.videos import read_listed_videos, read_marks
+from warehouse.queries.erasure import read_marks
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.records.videos import Account, Author, Track, Unavailability, Video, VideoPage
 from warehouse.tables import BY_NAME

@@ -6,7 +6,6 @@ import pytest
 
 from warehouse.queries.lists import (
     ListCapture,
-    ListCaptures,
     captures_until,
     sort_members,
 )
@@ -30,10 +29,9 @@ def capture(
     )
 
 
-def shown(captures: list[ListCapture], *, sequence: int | None = None) -> list[int] | None:
+def shown(captures: list[ListCapture], *, sequence: int | None = None) -> list[int]:
     """The sequences of the captures that a union is made of."""
-    found = captures_until(captures, sequence=sequence, now=NOW)
-    return None if found is None else [page.sequence for page in found.pages]
+    return [page.sequence for page in captures_until(captures, sequence=sequence, now=NOW)]
 
 
 def test_the_newest_union_is_made_of_all_captures_oldest_first() -> None:
@@ -41,18 +39,18 @@ def test_the_newest_union_is_made_of_all_captures_oldest_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sequence", "expected"), [(1, [1]), (2, None), (3, [1, 3]), (4, [1, 3, 4]), (5, None)]
+    ("sequence", "expected"), [(1, [1]), (2, []), (3, [1, 3]), (4, [1, 3, 4]), (5, [])]
 )
 def test_a_union_as_of_a_capture_ends_with_it_and_needs_it_to_have_shown_something(
-    sequence: int, expected: list[int] | None
+    sequence: int, expected: list[int]
 ) -> None:
     captures = [capture(1), capture(2, outcome="upstream_empty"), capture(3), capture(4)]
     assert shown(captures, sequence=sequence) == expected
 
 
-def test_list_union_without_items_is_none() -> None:
-    assert shown([]) is None
-    assert shown([capture(1, outcome="upstream_empty")]) is None
+def test_list_union_without_items_is_empty() -> None:
+    assert shown([]) == []
+    assert shown([capture(1, outcome="upstream_empty")]) == []
 
 
 @pytest.mark.parametrize(
@@ -85,15 +83,6 @@ def test_list_union_shows_captures_after_deleted_ones() -> None:
 def test_a_refused_capture_fills_its_number() -> None:
     captures = [capture(1), capture(2, outcome="upstream_empty", age_s=1), capture(3, age_s=0)]
     assert shown(captures) == [1, 3]
-
-
-def test_screens_are_the_captures_that_began_at_the_beginning() -> None:
-    pages = (capture(1), capture(2, cursor_in=20), capture(3), capture(4, cursor_in=1))
-    observed = ListCaptures(pages)
-    assert observed.as_of == pages[3]
-    assert observed.first_pages == [pages[0], pages[2]]
-    assert observed.newest_first_page == pages[2]
-    assert ListCaptures((pages[1],)).newest_first_page is None
 
 
 IN_PUBLIC_ORDER = ["first", "second", "also old", "old", "ancient"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.sql import REPLAYED, REPLAYED_SQL
+from warehouse.engine.sql import MAX_INLINE_VALUES, REPLAYED, REPLAYED_SQL
 from warehouse.queries.lists import (
     ListOrder,
     PagePosition,
@@ -21,7 +21,6 @@ from warehouse.queries.lists import (
     read_captured_page,
     read_union_page,
 )
-from warehouse.queries.videos import MAX_INLINE_VALUES
 from warehouse.tables import BY_NAME
 
 pytestmark = pytest.mark.full
@@ -58,6 +57,9 @@ class Store:
     def complete_before(self, name: str) -> datetime | None:
         assert name in self.rows_of
         return None
+
+    keep_committed = Engine.keep_committed
+    committed_captures = Engine.committed_captures
 
     def _load(self) -> None:
         for name, rows in self.rows_of.items():
@@ -171,6 +173,26 @@ def test_deeper_pages_are_members_but_no_snapshots(store: Store) -> None:
     assert page.aweme_ids == ("a", "b", "c")
     assert (page.union_count, page.first_screen_count) == (3, 2)
     assert (page.snapshot_count, page.distinct_snapshot_count) == (1, 1)
+
+
+def test_the_newest_page_at_the_beginning_is_the_first_page(store: Store) -> None:
+    store.capture("a", has_more=False)
+    store.capture("b", cursor=20, has_more=False)
+    store.capture("c", "d")
+    last = store.capture("e", cursor=1, has_more=False)
+    page = store.page()
+    assert page is not None
+    assert (page.sequence, page.snapshot_count, page.first_screen_count) == (last, 2, 2)
+    assert page.platform_has_more is True
+    assert page.last_observed_at == LONG_AGO + timedelta(hours=3)
+
+
+def test_a_list_of_deeper_pages_alone_has_no_first_page(store: Store) -> None:
+    store.capture("a", cursor=20)
+    page = store.page()
+    assert page is not None
+    assert (page.snapshot_count, page.first_screen_count, page.aweme_ids) == (0, 0, ("a",))
+    assert (page.platform_has_more, page.last_observed_at) == (None, None)
 
 
 def test_equal_content_is_counted_once_and_order_is_content(store: Store) -> None:

@@ -27,7 +27,7 @@ from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
 from warehouse.home import Home, is_demo_world
 from warehouse.lake.reading import parse_as_of
-from warehouse.queries.videos import is_history_rewritten
+from warehouse.queries.erasure import is_history_rewritten
 from warehouse.records.times import to_utc_text
 
 # The read-only warehouse that the analysis commands open.
