@@ -81,7 +81,7 @@ class IndexAnswer:
     - `stated`, `stated_since`: the latest publication time observed, and since when;
     - `corrected_at`: when a replay last read an observation of it again;
     - `shown_*`: rows that show what `best` may not, by the key of `SHOWN_TOGETHER`, with these
-      columns and those of their rank.
+      columns and those that say how good a row is (`warehouse.queries.videos`).
     """
 
     bound: datetime

@@ -1,7 +1,9 @@
-"""Building of the video index: from all rows of `seen.videos`, or from those settled since.
+"""Building of the video index from the old rows of `seen.videos`: all, or those that it lacks.
 
-It is written next to the old one and replaces it atomically, so readers need no locks. Queries of
-the index are in `lake.video_index`.
+Old rows were committed before a time by which every capture is complete: they count for good.
+
+It is written next to the present one and replaces it atomically, so readers need no locks. Queries
+of the index are in `lake.video_index`.
 """
 
 import os
@@ -26,8 +28,8 @@ from warehouse.lake.store import Lake
 from warehouse.tables.column import TIME
 
 ABANDONED_AFTER_S = 3600.0
-_RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
-_BEST = (*_RANK, "document")
+_PREFERENCE = ("is_complete", "has_likes", "observed_at", "committed_at")
+_BEST = (*_PREFERENCE, "document")
 _COLUMNS = ("aweme_id", "first_at", "created", "created_since", "corrected_at", *_BEST)
 _SEEN = ("aweme_id", "is_complete", "observed_at", "committed_at", "likes")
 _SHOWN = ("aweme_id", "name", "is_complete", "likes", "observed_at", "committed_at", "document")
@@ -39,7 +41,9 @@ _TABLES = f"""
     create table shown ({", ".join(_SHOWN)}, primary key (aweme_id, name)) without rowid;
     create table seen ({", ".join(_SEEN)}, primary key ({", ".join(_SEEN[:-1])})) without rowid;
 """
-_IS_BETTER = f"({', '.join(f'excluded.{name}' for name in _RANK)}) > ({', '.join(_RANK)})"
+_IS_BETTER = (
+    f"({', '.join(f'excluded.{name}' for name in _PREFERENCE)}) > ({', '.join(_PREFERENCE)})"
+)
 _KEPT = ", ".join(
     f"{name} = case when {_IS_BETTER} then excluded.{name} else {name} end" for name in _BEST
 )
@@ -110,7 +114,7 @@ _NEWEST = """
 
 
 def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
-    """Update the video index to all settled rows; returns how many observations were added.
+    """Update the video index to all old rows; returns how many observations were added.
 
     It is rebuilt from all rows if `rebuild` is set, rows were removed from the table or its file is
     damaged.
@@ -198,8 +202,8 @@ def _fill(
             files = engine.files(video_index.VIDEOS_TABLE)
             if files:
                 sql = _NEWEST.replace("{files}", in_files(files))
-                settled = engine.rows(sql, {"bound": about.bound})
-                names = [(row["name"],) for row in settled]
+                rows = engine.rows(sql, {"bound": about.bound})
+                names = [(row["name"],) for row in rows]
                 database.executemany("insert into files values (?)", names)
     with draft.open("rb") as file:
         # The rename must not reach the disk before the content, which nothing else has synced.

@@ -1,1 +1,1 @@
-"""Queries of the lake, one module per subject: videos, accounts, captures, results, series."""
+"""Queries of the lake, one module per subject: lists, videos, captures, erasures, results."""
