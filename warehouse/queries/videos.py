@@ -180,7 +180,7 @@ def _to_videos(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> d
         observations = [*others, *filter(None, [row["best"]])]
         if not observations:  # none of them has its capture yet
             continue
-        best = dict(max(observations, key=_preference))
+        best = max(observations, key=_preference).copy()
         for name, columns in SHOWN_TOGETHER.items():
             if best[name] is None:
                 shown = [row.get(f"shown_{name}"), *(o for o in others if o[name] is not None)]
