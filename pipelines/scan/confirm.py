@@ -15,7 +15,7 @@ from pipelines.scan import collect, verify_audio
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.coverage import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import References
+from pipelines.scan.state.scan_state import ReferenceSounds
 from pipelines.scan.verify_audio import finish_cutting
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
@@ -168,7 +168,7 @@ async def _verify_music_ids(run: ScanRun) -> list[str]:
     return [music_id for music_id in verified_ids if music_id is not None]
 
 
-async def _choose_references(run: ScanRun) -> References:
+async def _choose_references(run: ScanRun) -> ReferenceSounds:
     """Return the references, chosen once, after the track's first page has been read."""
     state = run.state
     # An earlier run of this job has chosen references: load them.
@@ -184,7 +184,7 @@ async def _choose_references(run: ScanRun) -> References:
 
 
 async def _verify_group(
-    run: ScanRun, music_id: str, videos: Sequence[Video], references: References
+    run: ScanRun, music_id: str, videos: Sequence[Video], references: ReferenceSounds
 ) -> str | None:
     """Compare a music id and record the verdict for its videos; return the id if it carries the
     track.
@@ -264,7 +264,7 @@ def draw_audit(run: ScanRun) -> RandomAudit | None:
     return RandomAudit(seed=seed, population=len(population), sample=sample, reason=reason)
 
 
-def audit_videos(run: ScanRun, references: References) -> None:
+def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
     """Read and compare the drawn videos, and bound how many like them carry the recording.
 
     A match is reported in the audit only, with its evidence among the compared pairs. It is not
@@ -320,7 +320,7 @@ def audit_videos(run: ScanRun, references: References) -> None:
 
 
 async def _compare_sample(
-    run: ScanRun, references: References
+    run: ScanRun, references: ReferenceSounds
 ) -> list[tuple[AuditedVideo, list[Comparison]]]:
     """Return the verdict on each drawn video whose page was read, and the compared pairs."""
 

@@ -36,7 +36,7 @@ from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.expansion import pairs_with_excerpts
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import SONG_SURFACE, References
+from pipelines.scan.state.scan_state import SONG_SURFACE, ReferenceSounds
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import (
@@ -286,7 +286,7 @@ def write_sounds(run: ScanRun) -> None:
         run.append_later("raw.sounds", rows)
 
 
-async def load_references(run: ScanRun) -> References | None:
+async def load_references(run: ScanRun) -> ReferenceSounds | None:
     """Return the references that an earlier run has chosen, from their stored features.
 
     None if the features of any are no longer stored: then the references are chosen again.
@@ -301,7 +301,7 @@ async def load_references(run: ScanRun) -> References | None:
     return references if len(references) == len(chosen) else None
 
 
-async def choose_references(run: ScanRun, videos: Sequence[Video]) -> References:
+async def choose_references(run: ScanRun, videos: Sequence[Video]) -> ReferenceSounds:
     """Return up to three comparable sounds of the track that agree, the preferred ones first.
 
     The song of the music service comes first if a video of the track plays the same recording, or
@@ -337,7 +337,9 @@ async def _measure_song(run: ScanRun, song: ServiceSong) -> SoundMeasurement:
     return await _measure_video(run, video)
 
 
-async def _agrees(run: ScanRun, track_id: str, song: MeasuredSound, platform: References) -> bool:
+async def _agrees(
+    run: ScanRun, track_id: str, song: MeasuredSound, platform: ReferenceSounds
+) -> bool:
     """Return True if a video of the track plays the recording of the song; keep the evidence.
 
     A music id may be an edit of the song, and a preview may be another part of it: then the song
@@ -403,7 +405,7 @@ def _any_downloaded(sounds: Sequence[SoundMeasurement]) -> bool:
 
 
 async def verify_music(
-    run: ScanRun, videos: Sequence[Video], references: References
+    run: ScanRun, videos: Sequence[Video], references: ReferenceSounds
 ) -> tuple[GroupVerdict, list[Comparison]]:
     """Compare the representatives of one music id with the references; cut their excerpts.
 

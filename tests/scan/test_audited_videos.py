@@ -16,7 +16,7 @@ from pipelines.scan.confirm import audit_videos, draw_audit
 from pipelines.scan.marts import audit_rows
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import References, ScanState, SoundWorkspace
+from pipelines.scan.state.scan_state import ReferenceSounds, ScanState, SoundWorkspace
 from tests.audio.clips import Band, ClipMeasurer
 from tests.shared_files import SharedFolder
 from warehouse.records.coverage import RandomAudit
@@ -31,7 +31,7 @@ type Row = dict[str, Any]
 class Songs:
     """References, and the stored rows of two sounds."""
 
-    references: References
+    references: ReferenceSounds
     rows: Mapping[str, Row]
 
 
@@ -130,7 +130,7 @@ def drawn(session: AuditSession) -> RandomAudit:
     return found
 
 
-def audited(session: AuditSession, references: References) -> RandomAudit:
+def audited(session: AuditSession, references: ReferenceSounds) -> RandomAudit:
     drawn(session)
     audit_videos(cast("ScanRun", session), references)
     assert session.state.audit is not None

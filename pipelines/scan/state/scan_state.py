@@ -36,7 +36,7 @@ from warehouse.records.values import Row
 SONG_SURFACE = "service_track"
 
 
-type References = Mapping[str, SoundMeasurement]
+type ReferenceSounds = Mapping[str, SoundMeasurement]
 """The measured sounds that candidates are compared with, by the id of their video or song."""
 
 
@@ -162,7 +162,7 @@ class SoundWorkspace:
     files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     stored: dict[str, Row] = field(default_factory=dict)
-    references: References = field(default_factory=dict)
+    references: ReferenceSounds = field(default_factory=dict)
 
 
 @cache
