@@ -19,7 +19,7 @@ from typing import Literal
 from uuid import uuid4
 
 from warehouse.records import errors
-from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
+from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.evidence import Excerpt
 
 # Names of providers and worlds: the data of one profile, or of a provider with its own data.
@@ -218,20 +218,6 @@ def why_unwritable(folder: Path) -> str | None:
         if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
             return "it is read-only for this process"
         return f"it cannot be written ({error.strerror})"
-
-
-def check_free_space(folder: str, *, free: FreeBytes) -> None:
-    """Refuse to write if the disk is nearly full.
-
-    Raises:
-        CapacityExhaustedError: Less than `MIN_FREE_BYTES` are free.
-    """
-    size = free(folder)
-    if size < MIN_FREE_BYTES:
-        raise CapacityExhaustedError(
-            f"only {size // 1_000_000} MB of disk space are free, so nothing is written",
-            hint="free disk space, or run `sametrack maintain`",
-        )
 
 
 # Files next to the lake that may be missing: excerpts of compared sounds, and small pictures.

@@ -30,15 +30,10 @@ class ReadOnlyLake(store.Lake):
     def tables(self) -> tuple[Table, ...]:
         return TABLES
 
-    def listing(self, name: str) -> store.TableListing:
-        if name not in self._existing:
-            return store.TableListing(-1, (), has_mixed_schemas=False)
-        return super().listing(name)
-
     def newer_listing(self, name: str, version: int | None) -> store.TableListing | None:
-        if name not in self._existing:
-            return None if version == -1 else self.listing(name)
-        return super().newer_listing(name, version)
+        if name in self._existing:
+            return super().newer_listing(name, version)
+        return None if version == -1 else store.TableListing(-1, (), has_mixed_schemas=False)
 
     def version(self, name: str) -> int:
         return super().version(name) if name in self._existing else -1
