@@ -47,9 +47,9 @@ class ControlStore:
     cannot be reached, a transaction waits up to `wait_s` seconds to begin; a transaction that the
     server ends is not repeated.
 
-    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds.
-    `on_generations_change` is called at once, in this process, with the entities that changed (see
-    `generations`).
+    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds. `insert`
+    begins an insert that supports `on_conflict_…`. `on_generations_change` is called at once, in
+    this process, with the entities that changed (see `generations`).
     """
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
@@ -59,6 +59,9 @@ class ControlStore:
         self.now = clock
         self._wait_s = wait_s
         self.is_sqlite = engine.dialect.name == "sqlite"
+        self.insert: Callable[[sa.Table], sqlite.Insert | postgresql.Insert] = (
+            sqlite.insert if self.is_sqlite else postgresql.insert
+        )
         self._errors = partial(_errors, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
     @contextmanager
@@ -82,12 +85,6 @@ class ControlStore:
             if self.is_sqlite:
                 connection.exec_driver_sql("begin")
             yield connection
-
-    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        """Return an insert that supports `on_conflict_…`."""
-        if self.is_sqlite:
-            return sqlite.insert(table)
-        return postgresql.insert(table)
 
     def upsert(
         self,

@@ -14,7 +14,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from warehouse.home import free_bytes
 from warehouse.lake import store
-from warehouse.lake.schema_evolution import WORLD, check_marks
+from warehouse.lake.schema_evolution import check_marks, read_marks
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES, Table
 
@@ -65,7 +65,7 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
         )
     # Without a world from the caller, all tables must be of the world of the first one.
     first = next(iter(existing.values()))
-    owner = world or first.metadata().configuration.get(WORLD, "")
+    owner = world or read_marks(first).world or ""
     for table, delta in existing.items():
         check_marks(delta, table, world=owner)
     handles = {

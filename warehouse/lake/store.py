@@ -27,15 +27,13 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 from warehouse.home import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
-    COMPLETE_BEFORE,
     check_marks,
     file_size,
-    has_added_columns,
     open_table,
     purge_versions,
+    read_marks,
     retry_commits,
     rewrite_properties,
-    version_of,
     writing,
 )
 from warehouse.records.errors import (
@@ -229,14 +227,13 @@ class Lake:
             files = delta.file_uris()
             if not self.is_remote:
                 files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-            # Every row committed before this time has its capture; None: that was never verified.
-            verified = delta.metadata().configuration.get(COMPLETE_BEFORE)
+            marks = read_marks(delta)
             return TableListing(
                 delta.version(),
                 tuple(files),
-                has_mixed_schemas=has_added_columns(delta),
-                complete_before=datetime.fromisoformat(verified) if verified else None,
-                schema_version=version_of(delta),
+                has_mixed_schemas=marks.has_added_columns,
+                complete_before=marks.complete_before,
+                schema_version=marks.version,
             )
 
     def version(self, name: str) -> int:
