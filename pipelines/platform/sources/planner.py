@@ -9,7 +9,7 @@ The order is in `rules.py`, the sources are in `table.py`, the reactions to a re
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
@@ -126,7 +126,9 @@ class HostReader[C]:
 class SurfaceReader(HostReader[ParseContext]):
     """The surfaces of the platform in a client's profile."""
 
-    def build_request(self, surface: str, *, is_page: bool = False, **params: str) -> HttpRequest:
+    def build_request(
+        self, surface: str, params: Mapping[str, str], *, is_page: bool = False
+    ) -> HttpRequest:
         """Build a request. Of a share page, `params` are the ids in its path."""
         return HttpRequest(
             surface=surface,

@@ -219,7 +219,7 @@ class SurfaceRead[T]:
             )
             for name, text in self.params.items()
         }
-        http_request = reader.build_request(self.surface, is_page=self.is_page, **params)
+        http_request = reader.build_request(self.surface, params, is_page=self.is_page)
         return await reader.read(http_request, request, self.parse, twice=True)
 
 
@@ -230,8 +230,9 @@ async def read_slides_info(
 
     The plain form shows videos, the other one photo posts. The likelier one is asked first.
     """
-    plain = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]")
-    photos = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]", **_NOTE_SOURCE)
+    params = {"aweme_ids": f"[{request.entity_id}]"}
+    plain = reader.build_request("slides_info", params)
+    photos = reader.build_request("slides_info", {**params, **_NOTE_SOURCE})
     answers: dict[str, Reading[DetailOrUnavailable] | EmptyAnswerError] = {}
     for form in (photos, plain) if request.is_photo else (plain, photos):
         try:
