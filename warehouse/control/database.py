@@ -22,7 +22,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from warehouse.control import schema
 from warehouse.control.migrations import migrate
 from warehouse.extras import need_extra
-from warehouse.home import translate_errors
+from warehouse.files import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import ReadOnlyDocument
 

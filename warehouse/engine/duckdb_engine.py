@@ -25,7 +25,7 @@ from duckdb.sqltypes import DuckDBPyType
 
 from warehouse.engine import sql as seen_views
 from warehouse.engine.sql import mentions_of, sql_name, sql_text
-from warehouse.home import find_damaged_file, translate_errors
+from warehouse.files import find_damaged_file, translate_errors
 from warehouse.lake.schema_evolution import row_migrations
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex

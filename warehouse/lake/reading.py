@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
-from warehouse.home import free_bytes
+from warehouse.files import free_bytes
 from warehouse.lake import store
 from warehouse.lake.schema_evolution import check_marks, read_marks
 from warehouse.records.errors import InvalidParameterError

@@ -24,7 +24,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
-from warehouse.home import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
+from warehouse.files import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
     check_marks,

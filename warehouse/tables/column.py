@@ -450,10 +450,10 @@ def to_arrow(
 _FITS: dict[pa.DataType, Callable[[Any], bool]] = {
     TEXT: lambda value: isinstance(value, str),
     # `True` and `False` are integers for Python, but not for us.
-    INTEGER: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
+    INTEGER: lambda value: not isinstance(value, bool) and isinstance(value, Integral),
     # An unknown number is null, never NaN.
     FLOAT: lambda value: (
-        isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     ),
     BOOLEAN: lambda value: isinstance(value, bool),
     # Arrow would silently read a time without a zone as UTC.

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
+from warehouse.files import read_text
 from warehouse.home import OWN_WORLDS
-from warehouse.input_files import read_text
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
