@@ -198,7 +198,11 @@ def connect(url: str) -> sa.Engine:
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
         # The driver would begin transactions late and deferred; `ControlStore` begins them itself.
         connection.isolation_level = None
-        tune_sqlite(connection)
+        # A commit does not wait for the disk: a killed process loses nothing, a power failure the
+        # last commits at most.
+        connection.execute("pragma synchronous=normal").close()
+        # Half a megabyte instead of two: the system caches the pages too, once for all connections.
+        connection.execute("pragma cache_size=-512").close()
 
     sa.event.listen(engine, "connect", prepare)
     with _errors("opening the control store"):
@@ -219,15 +223,6 @@ def to_json(document: ReadOnlyDocument | None) -> str | None:
 def from_json(text: str | None) -> Any:  # JSON
     """Parse a stored document."""
     return None if text is None else orjson.loads(text)
-
-
-def tune_sqlite(connection: sqlite3.Connection) -> None:
-    """Set durability and cache size of a connection to a database in WAL mode."""
-    # A commit does not wait for the disk: a killed process loses nothing, a power failure the last
-    # commits at most.
-    connection.execute("pragma synchronous=normal").close()
-    # Half a megabyte instead of two: the system caches the pages too, once for all connections.
-    connection.execute("pragma cache_size=-512").close()
 
 
 def _enable_wal(engine: sa.Engine) -> None:
