@@ -268,8 +268,7 @@ class ResponseCache:
         # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        policy = call.cache_policy
-        response = None if policy is None else envelope.to_cached_response(scope)
+        policy, response = call.cache_policy, call.cacheable
         if policy is None or response is None or call.params.get("refresh") is True:
             return
         size = len(response.tail) + _OVERHEAD_BYTES
