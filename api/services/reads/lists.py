@@ -98,7 +98,12 @@ class ListSource[Answer]:
         """
         place = parse_place(parse_cursor, request.cursor, self.cursor_name)
         page = None if request.refresh else await self.read_page(place, request)
-        is_read = request.refresh or self._is_due(place, page, request, now=now)
+        is_read = request.refresh or (place.is_newest and page is None)
+        if place.is_newest and page is not None:  # never while paging
+            is_empty = page.union_count == 0
+            ttl_s = self.sources.settings.negative_ttl if is_empty else request.ttl_s
+            observed_at = page.last_observed_at
+            is_read = ttl_s is not None and not is_fresh(observed_at, now=now, ttl_s=ttl_s)
         if is_read:
             async with deadline.guard(self.surfaces[0]):
                 screen = await self.read_first_screen()
@@ -190,23 +195,6 @@ class ListSource[Answer]:
         return [
             to_video_document(video, first_observed_at=video.first_observed_at) for video in own
         ]
-
-    def _is_due(
-        self,
-        place: PagePosition,
-        page: UnionPage | None,
-        request: ListPageRequest,
-        *,
-        now: datetime,
-    ) -> bool:
-        """Return True if a new first screen must be read; never while paging."""
-        if not place.is_newest:
-            return False
-        if page is None:
-            return True
-        negative_ttl = self.sources.settings.negative_ttl
-        ttl_s = negative_ttl if page.union_count == 0 else request.ttl_s
-        return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
 def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> documents.ListPage:
@@ -323,7 +311,7 @@ async def _read_first_screen(
         UpstreamError: The platform refused the first screen.
         SametrackError: `unknown`, if the platform does not know the entity.
     """
-    async with sources.music() as captures:
+    async with sources.open("music") as captures:
         walk = await walk_list(captures)
         if walk.error is not None:
             raise walk.error

@@ -141,7 +141,7 @@ async def _by_platform_cursor(
         if page is None:
             raise lists.unknown_cursor_error(CURSOR)
     else:
-        async with deadline.guard(SURFACES[0]), sources.users() as captures:
+        async with deadline.guard(SURFACES[0]), sources.open("users") as captures:
             page = await find_posts(
                 sources,
                 captures,
@@ -222,7 +222,7 @@ def _list_source(
     sources: Sources, sec_user_id: str, *, now: datetime
 ) -> lists.ListSource[PostList]:
     async def read() -> lists.FreshFirstScreen:
-        async with sources.users() as captures:
+        async with sources.open("users") as captures:
             walk = await captures.walk_user_posts(sec_user_id)
             if walk.error is not None:
                 raise walk.error

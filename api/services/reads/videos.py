@@ -51,7 +51,7 @@ async def read_videos(
         async with AsyncExitStack() as stack:
             try:
                 async with deadline.guard(SURFACE):  # others may have the source
-                    captures = await stack.enter_async_context(sources.users())
+                    captures = await stack.enter_async_context(sources.open("users"))
             except UnreachableError:
                 read.late.extend(to_read)
             else:
