@@ -32,7 +32,7 @@ from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
-from pipelines.captures.recording import start_tracing
+from pipelines.captures.tracing import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile

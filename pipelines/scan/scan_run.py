@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 import structlog
 
-from pipelines.captures.recording import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters

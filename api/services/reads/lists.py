@@ -16,7 +16,7 @@ from api.schemas.lists import CursorList
 from api.services.reads import documents
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document

@@ -15,7 +15,7 @@ from api.services.reads import documents, lists
 from api.services.reads.sources import Deadline, Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from warehouse.queries.lists import (
     CapturedPage,

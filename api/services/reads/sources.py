@@ -21,7 +21,7 @@ from anyio.to_thread import run_sync
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import is_fresh
+from pipelines.captures.stored_captures import is_fresh
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform import providers
 from pipelines.platform.call_trace import open_call_trace

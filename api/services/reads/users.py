@@ -10,7 +10,7 @@ from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.queries.videos import read_profile

@@ -16,7 +16,7 @@ from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, ReadOutcomes, Sources
 from pipelines.captures.session import DetailOrUnavailable
-from pipelines.captures.sharing import is_fresh
+from pipelines.captures.stored_captures import is_fresh
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_document, to_video_document
 from warehouse.queries.captures import read_unavailable_videos
