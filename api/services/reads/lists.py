@@ -81,11 +81,6 @@ class ListSource[Answer]:
     to_answer: Callable[[documents.ListPage], Answer]
     is_foreign: Callable[[Video], bool]
 
-    @property
-    def entities(self) -> tuple[tuple[str, str], ...]:
-        """The captures that the pages depend on."""
-        return ((self.surfaces[0], self.entity_id),)
-
     async def read(
         self, request: ListPageRequest, *, now: datetime, deadline: Deadline
     ) -> documents.ReadResult[Answer]:
@@ -142,7 +137,8 @@ class ListSource[Answer]:
         until = None
         if place.is_newest and request.ttl_s is not None:
             until = fresh_until(page.last_observed_at, request.ttl_s)
-        entities = (*self.entities, *(("video_page", aweme_id) for aweme_id in page.aweme_ids))
+        details = (("video_page", aweme_id) for aweme_id in page.aweme_ids)
+        entities = ((self.surfaces[0], self.entity_id), *details)
         return documents.ReadResult(document, entities, until)
 
     async def read_page(self, place: PagePosition, request: ListPageRequest) -> UnionPage | None:

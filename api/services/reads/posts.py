@@ -197,9 +197,9 @@ async def _to_answer(
             is_demo=listing.sources.is_demo,
         )
     )
-    videos = tuple(("video_page", name) for name in ids)
+    entities = ((SURFACES[0], listing.entity_id), *(("video_page", name) for name in ids))
     until = fresh_until(page.observed_at, listing.sources.settings.posts_ttl)
-    return documents.ReadResult(document, listing.entities + videos, until)
+    return documents.ReadResult(document, entities, until)
 
 
 def _fallback_page(

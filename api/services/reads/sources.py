@@ -259,8 +259,9 @@ class Sources:
         Raises:
             ProviderUnsupportedError: This release does not support the source.
         """
-        name, build = self.data_provider, providers.build_data_provider
-        if kind == "music":
+        if kind == "users":
+            name, build = self.data_provider, providers.build_data_provider
+        else:
             name = providers.music_provider_name(self.settings)
             build = providers.build_music_provider
         # Sources are built in a thread: one may read files or generate data first.
