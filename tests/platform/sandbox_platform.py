@@ -17,7 +17,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.provider import ProviderDependencies
@@ -117,7 +117,7 @@ async def scripted_server() -> AsyncIterator[ScriptedServer]:
 
 @pytest.fixture
 def control_store(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
-    """A control store for turns, pauses and budgets."""
+    """A control store for rate limits, pauses and budgets."""
     url = f"sqlite:///{tmp_path / 'hosts.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
         yield store
@@ -137,9 +137,11 @@ def clock() -> FakeClock:
 async def client(
     scripted_profile: PlatformProfile, control_store: ControlStore, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    )
     async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(GuestClient(scripted_profile, turns, limits=PATIENT))
+        yield await stack.enter_async_context(GuestClient(scripted_profile, policy, limits=PATIENT))
 
 
 @dataclass(frozen=True)
