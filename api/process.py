@@ -140,7 +140,7 @@ def _build_services(
     # A capture of this process invalidates cached responses at once. Those of other processes are
     # noticed by their counters; then the engine has to see the new files, too.
     changes = EntityChanges(partial(captures.read_generations, control), see=engine.refresh)
-    control.on_generations_change = changes.mark_changed
+    control.on_generations_change = changes.report_changed
 
     def read_all_annotations(comparison_id: str | None) -> list[Row]:
         engine.refresh()  # an annotation is shown right after it was added

@@ -108,6 +108,7 @@ class Deadline:
         )
 
     async def _end(self, limit: asyncio.Timeout) -> None:
+        """Let a time limit pass when the deadline has passed."""
         await self._clock.sleep(self.left_s)
         limit.reschedule(asyncio.get_running_loop().time())
 
