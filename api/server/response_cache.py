@@ -107,9 +107,9 @@ class EntityChanges:
         self._forget_old()
         # A new entity has no generation to compare with, so nothing at all may have changed since
         # the mark.
-        return (not is_new or self._total == since.total) and self.are_unchanged(
-            entities, since.tick
-        )
+        if is_new and self._total != since.total:
+            return False
+        return self.are_unchanged(entities, since.tick)
 
     def are_unchanged(self, entities: Collection[str], tick: int) -> bool:
         """Return whether all entities are watched and none is known to have changed after
