@@ -107,27 +107,35 @@ def encode_data(data: object) -> EncodedData:
 def conditional_response(
     scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
+    """Wrap the `data` of a read with an ETag; answer 304 if the client already has it.
+
+    `cache_response` is called before it, if at all.
+    """
     call = request_info(scope)
     encoded = data if isinstance(data, EncodedData) else encode_data(data)
     # A weak tag: it identifies `data` alone, while request id and time differ in each envelope.
     tag = f'W/"{encoded.tag}"'
     all_headers = {**(headers or {}), "ETag": tag, "Cache-Control": "private, no-cache"}
-    document = orjson.dumps(_stable_fields(scope, orjson.Fragment(encoded.body)))
-    call.cacheable = CachedResponse(
-        # Without its first brace, which stands in front of the fields of each request.
-        tail=document[1:],
-        tag=tag,
-        headers=tuple(
-            (name.lower().encode(), value.encode())
-            for name, value in {"Content-Type": JsonResponse.media_type, **all_headers}.items()
-        ),
-        route=route_of(scope),
-    )
+    not_modified = None
     if tag in _client_etags(scope):
-        return Response(status_code=NOT_MODIFIED, headers={**all_headers, "Vary": _VARY})
-    body = _success_body(call, call.cacheable.tail)
-    return Response(body, headers=all_headers, media_type=JsonResponse.media_type)
+        not_modified = Response(status_code=NOT_MODIFIED, headers={**all_headers, "Vary": _VARY})
+        if call.cache_policy is None:  # nobody needs the body, which may be large
+            return not_modified
+    # Without its first brace, which stands in front of the fields of each request.
+    tail = memoryview(orjson.dumps(_stable_fields(scope, orjson.Fragment(encoded.body))))[1:]
+    if call.cache_policy is not None:
+        typed_headers = {"Content-Type": JsonResponse.media_type, **all_headers}
+        call.cacheable = CachedResponse(
+            tail=bytes(tail),
+            tag=tag,
+            headers=tuple(
+                (name.lower().encode(), value.encode()) for name, value in typed_headers.items()
+            ),
+            route=route_of(scope),
+        )
+    return not_modified or Response(
+        _success_body(call, tail), headers=all_headers, media_type=JsonResponse.media_type
+    )
 
 
 def route_of(scope: Scope) -> str:
@@ -197,7 +205,7 @@ def _stable_fields(scope: Scope, data: object) -> dict[str, object]:
     }
 
 
-def _success_body(call: RequestInfo, tail: bytes) -> bytes:
+def _success_body(call: RequestInfo, tail: bytes | memoryview) -> bytes:
     """Return an envelope as bytes, joined: what is cached is not encoded again."""
     second = int(call.moment.timestamp())
     time = _local_time(second, call.time_zone).encode()
