@@ -19,6 +19,7 @@ from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, error_spec, with_hin
 from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
+_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _VALIDATOR_HEADERS = (b"etag", b"cache-control")
 # Compression adds this only to responses with a body; one without a body names it too.
 _VARY = "Accept-Encoding"
@@ -184,7 +185,7 @@ def _envelope(
         "request_id": call.request_id,
         "message": message,
         "message_zh": message_zh,
-        "time": _local_time(second, call.time_zone),
+        "time": datetime.fromtimestamp(second, call.time_zone).strftime(_TIME_FORMAT),
         "time_stamp": second,
         **_stable_fields(scope, data),
     }
@@ -207,25 +208,25 @@ def _stable_fields(scope: Scope, data: object) -> dict[str, object]:
 
 def _success_body(call: RequestInfo, tail: bytes | memoryview) -> bytes:
     """Return an envelope as bytes, joined: what is cached is not encoded again."""
-    second = int(call.moment.timestamp())
-    time = _local_time(second, call.time_zone).encode()
-    return b'{"code":%d,"request_id":"%b",%b,"time":"%b","time_stamp":%d,%b' % (
-        OK,
-        call.request_id.encode(),
-        _SUCCESS_MESSAGES,
-        time,
-        second,
-        tail,
-    )
+    middle = _success_middle(int(call.moment.timestamp()), call.time_zone)
+    return b"".join((_SUCCESS_HEAD, call.request_id.encode(), middle, tail))
 
 
-_MESSAGES = dict(zip(("message", "message_zh"), SUCCESS[OK], strict=True))
-_SUCCESS_MESSAGES = orjson.dumps(_MESSAGES)[1:-1]  # without the braces
+_SUCCESS_HEAD = b'{"code":%d,"request_id":"' % OK
 
 
 @lru_cache(maxsize=4)
-def _local_time(second: int, time_zone: ZoneInfo) -> str:
-    return datetime.fromtimestamp(second, time_zone).strftime("%Y-%m-%d %H:%M:%S")
+def _success_middle(second: int, time_zone: ZoneInfo) -> bytes:
+    """Return the part between request id and tail, which is the same within one second."""
+    message, message_zh = SUCCESS[OK]
+    time = datetime.fromtimestamp(second, time_zone).strftime(_TIME_FORMAT)
+    document = {
+        "message": message,
+        "message_zh": message_zh,
+        "time": time,
+        "time_stamp": second,
+    }
+    return b'",' + orjson.dumps(document)[1:-1] + b","
 
 
 def _client_etags(scope: Scope) -> Collection[str]:
