@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, suppress
@@ -189,10 +190,10 @@ JOB = "0b3e0f3e-1111-4222-8333-444455556666"
 class Stores:
     """Lake, engine and control store of one test."""
 
-    def __init__(self, root: Path, clock: FakeClock) -> None:
+    def __init__(self, root: Path, unix: Callable[[], float] = time.time) -> None:
         self.lake = open_lake(str(root / "lake"), world="sandbox")
         url = f"sqlite:///{root / 'control.sqlite'}"
-        self.control = open_control(url, world="sandbox", clock=clock.unix)
+        self.control = open_control(url, world="sandbox", clock=unix)
         self.engine = Engine(self.lake)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -202,7 +203,7 @@ class Stores:
 
 @pytest.fixture
 def stores(tmp_path: Path, clock: FakeClock) -> Any:
-    stores = Stores(tmp_path, clock)
+    stores = Stores(tmp_path, clock.unix)
     yield stores
     stores.engine.close()
     stores.control.close()

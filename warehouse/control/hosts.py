@@ -98,11 +98,12 @@ def take_token(
         return grant
 
 
-def pause_host(control: ControlStore, host: str, until: datetime) -> None:
-    """Pause all requests to a host until this time. A longer pause is kept."""
-    moment = until.timestamp()
+def pause_host(control: ControlStore, host: str, wait_s: float) -> None:
+    """Pause all requests to a host for so many seconds. A longer pause is kept."""
+    now = control.now()
+    moment = now + wait_s
     row = schema.HOSTS.c.host == host
-    new = {"host": host, **asdict(full_bucket(control.now(), burst=1))}
+    new = {"host": host, **asdict(full_bucket(now, burst=1))}
     is_longer = func.coalesce(schema.HOSTS.c.paused_until, 0) < moment
     with control.write() as connection:
         control.first_or_created(

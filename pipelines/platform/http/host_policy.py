@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from http import HTTPStatus
@@ -270,8 +270,7 @@ class HostRateLimiter:
 
     async def leave_alone(self, host: str, wait_s: float) -> None:
         """Pause the host for all processes."""
-        until = self.clock.now() + timedelta(seconds=wait_s)
-        await asyncio.to_thread(hosts.pause_host, self.store, host, until)
+        await asyncio.to_thread(hosts.pause_host, self.store, host, wait_s)
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:

@@ -86,7 +86,7 @@ async def test_a_turn_is_taken_once_and_waited_for_as_long_as_our_patience(
 async def test_request_waits_until_the_pause_of_its_host_ends(
     limiter: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
-    hosts.pause_host(control, HOST, _after(50))
+    hosts.pause_host(control, HOST, 50)
     await limiter.wait(HOST, surface="x")
     assert (_turns_taken(control), clock.slept) == (1, [50, 0])
 
@@ -99,7 +99,7 @@ async def test_pause_that_begins_while_waiting_costs_the_turn(
 ) -> None:
     _reserve(control, 10)
     before = _turns_taken(control)
-    _during_first_sleep(monkeypatch, clock, lambda: hosts.pause_host(control, HOST, _after(50)))
+    _during_first_sleep(monkeypatch, clock, lambda: hosts.pause_host(control, HOST, 50))
     await limiter.wait(HOST, surface="x")
     assert (_turns_taken(control) - before, clock.slept) == (2, [10, 40, 0])
 
@@ -145,7 +145,7 @@ async def test_patience_counts_all_waits_of_one_request(
 
     def be_crowded_and_paused() -> None:
         _reserve(control, 30)
-        hosts.pause_host(control, HOST, _after(41))
+        hosts.pause_host(control, HOST, 41)
 
     _reserve(control, 40)
     _during_first_sleep(monkeypatch, clock, be_crowded_and_paused)
