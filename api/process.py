@@ -38,10 +38,11 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
+from warehouse.caches import open_excerpts, open_pictures
 from warehouse.control import ControlStore, captures, hosts, jobs
 from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import Home, open_excerpts, open_home, open_pictures
+from warehouse.home import Home, open_home
 from warehouse.queries import results, surface_health
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row

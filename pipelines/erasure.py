@@ -17,7 +17,8 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import leases
-from warehouse.home import Home, translate_errors
+from warehouse.files import translate_errors
+from warehouse.home import Home
 from warehouse.maintenance import erasure
 from warehouse.records.errors import CapacityExhaustedError
 

@@ -14,7 +14,7 @@ from api.schemas import health as schemas
 from pipelines.doctor import documents
 from pipelines.documents.videos import to_document, to_time
 from warehouse.control.hosts import CircuitState, RobotsDecision
-from warehouse.home import free_megabytes, why_unwritable
+from warehouse.files import free_megabytes, why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
 from warehouse.records.health import SurfaceHealth
 

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 
 from api.responses.errors import NotFoundError
 from pipelines.platform.pictures import PictureSource, shrink
-from warehouse.home import PictureFolder
+from warehouse.caches import PictureFolder
 from warehouse.records import errors
 
 PictureKind = Literal["video", "track", "account"]

@@ -14,7 +14,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching import judging, verify
 from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
-from warehouse.input_files import file_problem, is_url
+from warehouse.files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 

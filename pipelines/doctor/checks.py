@@ -27,7 +27,8 @@ from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.extras import EXTRAS, missing_libraries
-from warehouse.home import Home, free_megabytes, open_home, why_unwritable
+from warehouse.files import free_megabytes, why_unwritable
+from warehouse.home import Home, open_home
 from warehouse.queries.surface_health import has_report, write_test_row
 from warehouse.records.errors import SametrackError, WarehouseUnavailableError
 

@@ -15,9 +15,10 @@ from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
+from warehouse.caches import ExcerptFolder, open_excerpts
 from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import ExcerptFolder, Home, is_demo_world, open_excerpts, open_home
+from warehouse.home import Home, is_demo_world, open_home
 from warehouse.lake.store import Lake
 
 

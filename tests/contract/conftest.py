@@ -31,10 +31,10 @@ from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from tests.scripted_reads import ReadService, open_reads
 from tests.stored_results import MUSIC_ID, NOW, PROVIDER, result
+from warehouse.caches import ExcerptFolder
 from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.control.sessions import StoredSessions
-from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
 from warehouse.records.values import Document

@@ -21,7 +21,7 @@ from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, P
 from pipelines.audio.features.sounds import pack_features
 from tests.audio.made_sounds import made_mp3
 from tests.stored_results import result
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.records.evidence import (
     ALGORITHM,
     MatchThresholds,

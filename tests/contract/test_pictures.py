@@ -12,7 +12,7 @@ from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.services.pictures import PictureService
 from api.settings import ApiSettings
-from warehouse.home import PictureFolder
+from warehouse.caches import PictureFolder
 
 PLACE = "/api/v1/sametrack/pictures"
 

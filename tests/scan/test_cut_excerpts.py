@@ -13,7 +13,7 @@ import pytest
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
 from pipelines.scan.verify_audio import cut_group_excerpts, finish_cutting, keep_sound
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Video
 

@@ -27,9 +27,10 @@ from tests.catalog.test_sound_matches import BOATS, OTHER, compared, sound
 from tests.data.audio.synthesis import RATE, track
 from tests.warehouse.analysis.test_genealogy import store
 from tests.warehouse.test_damaged_files import STORE, cut, garble
+from warehouse.caches import open_excerpts, open_pictures
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import database_path, publish_database
-from warehouse.home import Home, open_excerpts, open_home, open_pictures
+from warehouse.home import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import VIDEOS_TABLE, VideoIndex
 from warehouse.maintenance.compaction import sort_lake

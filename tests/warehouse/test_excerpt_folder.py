@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.audio.made_sounds import made_mp3
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.records.evidence import Excerpt
 
 DAY_S = 86_400.0

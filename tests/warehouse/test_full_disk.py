@@ -9,7 +9,7 @@ import pytest
 from warehouse.control import links, open_control
 from warehouse.control.links import CachedLink
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import MIN_FREE_BYTES
+from warehouse.files import MIN_FREE_BYTES
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
 

@@ -22,7 +22,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from warehouse.control import schema
 from warehouse.control.migrations import migrate
 from warehouse.extras import need_extra
-from warehouse.home import translate_errors
+from warehouse.files import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import ReadOnlyDocument
 
@@ -31,7 +31,6 @@ RESTART_S = 60.0
 """How long the processes that run scans wait for a server that restarts."""
 TRY_AGAIN_S = 5.0
 """`retry_after` of the error when the server cannot be reached."""
-_READING = "sametrack_reading"
 
 Clock = Callable[[], float]
 type StoredRow = sa.Row[Any]  # the schema has the types of its columns
@@ -48,9 +47,9 @@ class ControlStore:
     cannot be reached, a transaction waits up to `wait_s` seconds to begin; a transaction that the
     server ends is not repeated.
 
-    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds.
-    `on_generations_change` is called at once, in this process, with the entities that changed (see
-    `generations`).
+    `is_sqlite`: the store is a file. `now` returns the current Unix time in seconds. `insert`
+    begins an insert that supports `on_conflict_…`. `on_generations_change` is called at once, in
+    this process, with the entities that changed (see `generations`).
     """
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
@@ -59,8 +58,10 @@ class ControlStore:
         self.engine = engine
         self.now = clock
         self._wait_s = wait_s
-        self._reader = engine.execution_options(**{_READING: True})
         self.is_sqlite = engine.dialect.name == "sqlite"
+        self.insert: Callable[[sa.Table], sqlite.Insert | postgresql.Insert] = (
+            sqlite.insert if self.is_sqlite else postgresql.insert
+        )
         self._errors = partial(_errors, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
     @contextmanager
@@ -68,25 +69,22 @@ class ControlStore:
         """Run one write transaction: committed at the end, or rolled back completely."""
         with (
             self._errors("writing to the control store"),
-            self._connect(self.engine) as connection,
+            self._connect() as connection,
             connection.begin(),
         ):
+            if self.is_sqlite:
+                # It takes the write lock first: a transaction that reads before it writes would
+                # otherwise fail if another one has written in between.
+                connection.exec_driver_sql("begin immediate")
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Run one read transaction; it never waits for a writer."""
-        with (
-            self._errors("reading the control store"),
-            self._connect(self._reader) as connection,
-        ):
+        with self._errors("reading the control store"), self._connect() as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("begin")
             yield connection
-
-    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-        """Return an insert that supports `on_conflict_…`."""
-        if self.is_sqlite:
-            return sqlite.insert(table)
-        return postgresql.insert(table)
 
     def upsert(
         self,
@@ -130,15 +128,15 @@ class ControlStore:
         """Close the pooled connections."""
         self.engine.dispose()
 
-    def _connect(self, engine: sa.Engine) -> sa.Connection:
+    def _connect(self) -> sa.Connection:
         """Connect, and retry while the server cannot be reached."""
         if self.is_sqlite or not self._wait_s:
-            return engine.connect()
+            return self.engine.connect()
         for attempt in stamina.retry_context(
             on=OperationalError, attempts=None, timeout=self._wait_s, wait_initial=0.1, wait_max=2.0
         ):
             with attempt:
-                return engine.connect()
+                return self.engine.connect()
         raise AssertionError("the last attempt returns or raises")
 
 
@@ -198,17 +196,15 @@ def connect(url: str) -> sa.Engine:
         return engine
 
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # the driver would begin transactions late and deferred
-        tune_sqlite(connection)
-
-    def begin(connection: sa.Connection) -> None:
-        # `immediate` takes the write lock first: a transaction that reads before it writes would
-        # otherwise fail if another one has written in between.
-        is_reading = connection.get_execution_options().get(_READING, False)
-        connection.exec_driver_sql("begin" if is_reading else "begin immediate")
+        # The driver would begin transactions late and deferred; `ControlStore` begins them itself.
+        connection.isolation_level = None
+        # A commit does not wait for the disk: a killed process loses nothing, a power failure the
+        # last commits at most.
+        connection.execute("pragma synchronous=normal").close()
+        # Half a megabyte instead of two: the system caches the pages too, once for all connections.
+        connection.execute("pragma cache_size=-512").close()
 
     sa.event.listen(engine, "connect", prepare)
-    sa.event.listen(engine, "begin", begin)
     with _errors("opening the control store"):
         _enable_wal(engine)
     return engine
@@ -227,15 +223,6 @@ def to_json(document: ReadOnlyDocument | None) -> str | None:
 def from_json(text: str | None) -> Any:  # JSON
     """Parse a stored document."""
     return None if text is None else orjson.loads(text)
-
-
-def tune_sqlite(connection: sqlite3.Connection) -> None:
-    """Set durability and cache size of a connection to a database in WAL mode."""
-    # A commit does not wait for the disk: a killed process loses nothing, a power failure the last
-    # commits at most.
-    connection.execute("pragma synchronous=normal").close()
-    # Half a megabyte instead of two: the system caches the pages too, once for all connections.
-    connection.execute("pragma cache_size=-512").close()
 
 
 def _enable_wal(engine: sa.Engine) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from warehouse.control.database import ControlStore, from_json, to_json
 from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS, WATCHLISTS
-from warehouse.home import translate_errors
+from warehouse.files import translate_errors
 from warehouse.records.watchlists import parse_plan
 
 

@@ -25,14 +25,14 @@ from duckdb.sqltypes import DuckDBPyType
 
 from warehouse.engine import sql as seen_views
 from warehouse.engine.sql import mentions_of, sql_name, sql_text
-from warehouse.home import find_damaged_file, translate_errors
+from warehouse.files import find_damaged_file, translate_errors
 from warehouse.lake.schema_evolution import row_migrations
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
 from warehouse.models import MACROS, read_model, read_scan_model
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
-from warehouse.tables import STAR, TABLES, Table
+from warehouse.tables import STAR, TABLES
 
 RELIST_AFTER_S = 0.2  # commits of other processes are visible after this time at the latest
 FORGET_AFTER_FILES = 500
@@ -104,9 +104,10 @@ class Engine:
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if seen_views.CAPTURES in self._tables:  # every view of `seen` refers to it
+            nothing = TableListing(-1, (), has_mixed_schemas=False)
             self._show(
                 {
-                    seen_views.CAPTURES: _view(self._tables[seen_views.CAPTURES], None, as_of),
+                    **self._views_of({seen_views.CAPTURES: nothing}),
                     seen_views.REPLAYED: (
                         f"create or replace view {seen_views.REPLAYED} as {seen_views.REPLAYED_SQL}"
                     ),
@@ -175,7 +176,7 @@ class Engine:
 
     def refresh_cursor(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make all commits visible to relations of a cursor."""
-        self._relist_when_due(self._tables)
+        self._relist(self._tables)
         for name, dataset in self._datasets.items():
             cursor.register(_alias(name), dataset)
 
@@ -189,7 +190,7 @@ class Engine:
         Raises:
             WarehouseUnavailableError: One of them cannot be read.
         """
-        self._relist_when_due(self._tables)
+        self._relist(self._tables)
 
     def show(self, sql: str) -> frozenset[str]:
         """List the tables and create the views that a query reads; returns their names.
@@ -200,7 +201,7 @@ class Engine:
             WarehouseUnavailableError: A table cannot be read.
         """
         names = self._mentions(sql)
-        self._relist_when_due(names & self._tables.keys())
+        self._relist(names & self._tables.keys())
         if not all(view.name in self._views for view in self._star if view.name in names):
             with self._listing:
                 self._show(
@@ -219,12 +220,12 @@ class Engine:
         """
         if self.as_of is not None or name not in self._tables:
             return None
-        self._relist_when_due((name,))
+        self._relist((name,))
         return self._complete_before.get(name)
 
     def files(self, name: str) -> tuple[str, ...]:
         """Return the files a table is read from; URLs for an object store."""
-        self._relist_when_due((name,))
+        self._relist((name,))
         return self._files.get(name, ())
 
     def close(self) -> None:
@@ -245,7 +246,8 @@ class Engine:
                 cursor.register(_alias(name), dataset)
         return cursor
 
-    def _relist_when_due(self, names: Collection[str]) -> None:
+    def _relist(self, names: Collection[str]) -> None:
+        """List tables again whose last listing may be out of date, and renew their views."""
         checks = {name: self._checks[name] for name in names}
         of_captures = checks.get(seen_views.CAPTURES, _Check())
         # A table that was listed before the captures lacks the observations of the newest ones.
@@ -257,40 +259,38 @@ class Engine:
         is_due = is_outdated or any(now - check.at >= RELIST_AFTER_S for check in checks.values())
         # While another thread refreshes the list, this one reads the views as they are, unless
         # they are outdated.
-        if is_due and self._listing.acquire(blocking=is_outdated):
-            try:
-                self._relist(names)
-            finally:
-                self._listing.release()
-
-    def _relist(self, names: Collection[str]) -> None:
-        # The time before the listing: what is committed during it is listed next time.
-        check = _Check(next(self._numbers), self._refreshes, self._clock())
-        news: dict[str, TableListing] = {}
-        datasets: dict[str, pa.Table] = {}
-        for name in self._tables:  # in this order: captures before what they complete
-            if name in names:
-                listing = self.lake.newer_listing(name, self._versions.get(name))
-                if listing is not None:
-                    news[name] = listing
-                    if self.lake.is_remote and listing.files:
-                        datasets[name] = self.lake.dataset(name)
-        # A new dictionary: other threads may be iterating over the old one.
-        self._datasets = {**self._datasets, **datasets}
-        # In one transaction, or another thread would read a capture without its observations.
-        self._show(self._views_of(news))
-        for name, listing in news.items():
-            self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
-            self._versions[name] = listing.version
-            self._files[name] = listing.files
-            if listing.complete_before is not None:
-                self._complete_before[name] = listing.complete_before
-        for name in names:
-            self._checks[name] = check
-        forgotten = self._files_read - sum(map(len, self._files.values()))
-        # Arrow reads an object store, and cursors of notebooks keep the views that they have.
-        if forgotten > FORGET_AFTER_FILES and not (self.lake.is_remote or self._has_open_cursor):
-            self._reopen()
+        if not is_due or not self._listing.acquire(blocking=is_outdated):
+            return
+        try:
+            # The time before the listing: what is committed during it is listed next time.
+            check = _Check(next(self._numbers), self._refreshes, self._clock())
+            news: dict[str, TableListing] = {}
+            datasets: dict[str, pa.Table] = {}
+            for name in self._tables:  # in this order: captures before what they complete
+                if name in names:
+                    listing = self.lake.newer_listing(name, self._versions.get(name))
+                    if listing is not None:
+                        news[name] = listing
+                        if self.lake.is_remote and listing.files:
+                            datasets[name] = self.lake.dataset(name)
+            # A new dictionary: other threads may be iterating over the old one.
+            self._datasets = {**self._datasets, **datasets}
+            # In one transaction, or another thread would read a capture without its observations.
+            self._show(self._views_of(news))
+            for name, listing in news.items():
+                self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
+                self._versions[name] = listing.version
+                self._files[name] = listing.files
+                if listing.complete_before is not None:
+                    self._complete_before[name] = listing.complete_before
+            self._checks.update(dict.fromkeys(names, check))
+            forgotten = self._files_read - sum(map(len, self._files.values()))
+            # Arrow reads an object store, and cursors of notebooks keep the views that they have.
+            is_kept = self.lake.is_remote or self._has_open_cursor
+            if forgotten > FORGET_AFTER_FILES and not is_kept:
+                self._reopen()
+        finally:
+            self._listing.release()
 
     def _reopen(self) -> None:
         """Open the database again with the same views.
@@ -319,20 +319,35 @@ class Engine:
         self._views.update(views)
 
     def _views_of(self, news: Mapping[str, TableListing]) -> dict[str, str]:
-        """Return the SQL of the views that new listings of tables change, by name.
-
-        An object store is read by Arrow; DuckDB would download an extension.
-        """
+        """Return the SQL of the views that new listings of tables change, by name."""
         views: dict[str, str] = {}
         for name, listing in news.items():
-            table, source = self._tables[name], None
-            if listing.files and self.lake.is_remote:
-                source = f"from {_alias(name)}"
-            elif listing.files:
-                # By name only if files differ: it opens the footer of every file while binding.
-                by_name = str(listing.has_mixed_schemas).lower()
-                source = f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
-            views[name] = _view(table, source, self.as_of, since=listing.schema_version)
+            table = self._tables[name]
+            columns = ", ".join(
+                f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
+            )
+            # Without rows, but with the columns of a table without files, and those that no file
+            # has yet.
+            rows = f"(select {columns} where false)"
+            if listing.files:
+                if self.lake.is_remote:  # read by Arrow; DuckDB would download an extension
+                    source = f"from {_alias(name)}"
+                else:
+                    # By name only if files differ: it opens every file's footer while binding.
+                    by_name = str(listing.has_mixed_schemas).lower()
+                    files = in_files(listing.files)
+                    source = f"from read_parquet({files}, union_by_name={by_name})"
+                if self.as_of is not None and name not in ALWAYS_CURRENT:
+                    source += f" where committed_at <= timestamptz '{self.as_of.isoformat()}'"
+                rows = f"{rows} union all by name ({source})"
+                # Rows of an earlier release are shown as corrected.
+                for migration in row_migrations(table, since=listing.schema_version):
+                    corrected = ", ".join(
+                        f"{sql} as {column}" for column, sql in migration.corrected.items()
+                    )
+                    rows = f"select * replace ({corrected}) from ({rows})"  # noqa: S608  # our text
+            layer, noun = name.split(".")
+            views[name] = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as {rows}"
             if seen_views.CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
                 if is_news or table.counted_name not in self._views:
@@ -395,30 +410,6 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
     return connection
 
 
-def _view(table: Table, source: str | None, as_of: datetime | None, *, since: int = 0) -> str:
-    """Return the SQL of a view: `source` below a typed empty relation.
-
-    That relation defines the columns of a table without files, and those that no file has yet.
-    `since` is the schema version of its rows: those of an earlier release are shown as corrected.
-    """
-    layer, noun = table.name.split(".")
-    head = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as"
-    columns = ", ".join(
-        f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
-    )
-    nothing = f"(select {columns} where false)"
-    if source is None:
-        return f"{head} {nothing}"
-    if table.name in ALWAYS_CURRENT:
-        as_of = None
-    until = "" if as_of is None else f" where committed_at <= timestamptz '{as_of.isoformat()}'"
-    rows = f"{nothing} union all by name ({source}{until})"
-    for migration in row_migrations(table, since=since):
-        corrected = ", ".join(f"{sql} as {name}" for name, sql in migration.corrected.items())
-        rows = f"select * replace ({corrected}) from ({rows})"  # noqa: S608  # our text
-    return f"{head} {rows}"
-
-
 def in_files(files: Iterable[str]) -> str:
     """Return the first argument of `read_parquet`, for queries on some files of a table."""
     return f"[{', '.join(sql_text(file) for file in files)}]"
@@ -463,10 +454,8 @@ def like_arrow(
     reader of the Arrow table has too.
     """
     unlike = _UNLIKE_ARROW.difference(kept)
-    return _projected(
-        relation,
-        ["#{place}::varchar" if _contains(type_, unlike) else "" for type_ in relation.types],
-    )
+    texts = ["#{place}::varchar" if _contains(type_, unlike) else "" for type_ in relation.types]
+    return _projected(relation, texts) if any(texts) else relation
 
 
 def durations_apart(
@@ -479,7 +468,7 @@ def durations_apart(
     types = relation.types
     places = tuple(place for place, type_ in enumerate(types) if type_.id == "interval")
     expressions = [_DURATION if type_.id == "interval" else "" for type_ in types]
-    return _projected(relation, expressions), places
+    return _projected(relation, expressions) if places else relation, places
 
 
 def with_durations(table: pa.Table, places: Collection[int]) -> pa.Table:
@@ -500,8 +489,6 @@ def _projected(
     relation: duckdb.DuckDBPyRelation, expressions: list[str]
 ) -> duckdb.DuckDBPyRelation:
     """Return the relation with an expression in place of each column that has one."""
-    if not any(expressions):
-        return relation
     columns = zip(relation.columns, expressions, strict=True)
     return relation.project(
         ", ".join(

@@ -9,7 +9,8 @@ import secrets
 
 import pyarrow as pa
 
-from warehouse.home import Home, write_once
+from warehouse.files import write_once
+from warehouse.home import Home
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.tables import Table
 from warehouse.tables.dictionary import treatment_of

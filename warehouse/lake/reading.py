@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
-from warehouse.home import free_bytes
+from warehouse.files import free_bytes
 from warehouse.lake import store
-from warehouse.lake.schema_evolution import WORLD, check_marks
+from warehouse.lake.schema_evolution import check_marks, read_marks
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES, Table
 
@@ -30,15 +30,10 @@ class ReadOnlyLake(store.Lake):
     def tables(self) -> tuple[Table, ...]:
         return TABLES
 
-    def listing(self, name: str) -> store.TableListing:
-        if name not in self._existing:
-            return store.TableListing(-1, (), has_mixed_schemas=False)
-        return super().listing(name)
-
     def newer_listing(self, name: str, version: int | None) -> store.TableListing | None:
-        if name not in self._existing:
-            return None if version == -1 else self.listing(name)
-        return super().newer_listing(name, version)
+        if name in self._existing:
+            return super().newer_listing(name, version)
+        return None if version == -1 else store.TableListing(-1, (), has_mixed_schemas=False)
 
     def version(self, name: str) -> int:
         return super().version(name) if name in self._existing else -1
@@ -70,7 +65,7 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
         )
     # Without a world from the caller, all tables must be of the world of the first one.
     first = next(iter(existing.values()))
-    owner = world or first.metadata().configuration.get(WORLD, "")
+    owner = world or read_marks(first).world or ""
     for table, delta in existing.items():
         check_marks(delta, table, world=owner)
     handles = {

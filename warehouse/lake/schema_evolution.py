@@ -8,7 +8,9 @@ import fcntl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import stamina
@@ -151,7 +153,7 @@ def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
                 _set_log_kept(path, _DELTA[_LOG_KEPT])
             opened = DeltaTable(path)
     check_marks(opened, table, world=world)
-    if version_of(opened) < table.version:
+    if read_marks(opened).version < table.version:
         opened = _migrate(path, table, world)
     _check_columns(opened, table)
     return opened
@@ -159,28 +161,47 @@ def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
 
 def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
     """Refuse a table of another world or of a newer version."""
-    owner = opened.metadata().configuration.get(WORLD)
-    if owner != world:
+    marks = read_marks(opened)
+    if marks.world != world:
         raise WrongWorldError(
-            f"{table.name} of this lake belongs to world {owner!r}, not to {world!r}",
+            f"{table.name} of this lake belongs to world {marks.world!r}, not to {world!r}",
             hint="worlds never share a lake: choose another one",
         )
-    if version_of(opened) > table.version:
+    if marks.version > table.version:
         raise StoreTooNewError(
-            f"{table.name} has schema version {version_of(opened)}, "
+            f"{table.name} has schema version {marks.version}, "
             f"this Sametrack supports {table.version}",
             hint="update Sametrack or choose another lake",
         )
 
 
-def version_of(opened: DeltaTable) -> int:
-    """Return the schema version stored in the table."""
-    return int(opened.metadata().configuration.get(VERSION, "0"))
+class TableMarks(NamedTuple):
+    """Our own properties of a Delta table.
+
+    `version` is that of its schema. `has_added_columns`: columns were added after the first file,
+    so files must be read by name. Every row committed before `complete_before` has its capture;
+    None if that was never verified. `sorted_rows` is the number of rows when it was last sorted.
+    """
+
+    world: str | None
+    version: int
+    has_added_columns: bool
+    complete_before: datetime | None
+    sorted_rows: int
 
 
-def has_added_columns(opened: DeltaTable) -> bool:
-    """Return True if columns were added after the first file, so files must be read by name."""
-    return opened.metadata().configuration.get(FIRST_VERSION) != str(version_of(opened))
+def read_marks(opened: DeltaTable) -> TableMarks:
+    """Return what the properties of a table say."""
+    properties = opened.metadata().configuration
+    version = properties.get(VERSION, "0")
+    verified = properties.get(COMPLETE_BEFORE)
+    return TableMarks(
+        world=properties.get(WORLD),
+        version=int(version),
+        has_added_columns=properties.get(FIRST_VERSION) != version,
+        complete_before=datetime.fromisoformat(verified) if verified else None,
+        sorted_rows=int(properties.get(SORTED_ROWS, "0")),
+    )
 
 
 def purge_versions(path: str, *, unnamed_hours: int) -> None:
@@ -256,17 +277,17 @@ def _migrate(path: str, table: Table, world: str) -> DeltaTable:
             if missing:
                 fields = pa.schema([pa.field(column.name, column.type) for column in missing])
                 opened.alter.add_columns(DeltaSchema.from_arrow(fields).fields)
-            marks = {VERSION: str(table.version)}
-            migrations = row_migrations(table, since=version_of(opened))
+            properties = {VERSION: str(table.version)}
+            before = read_marks(opened)
+            migrations = row_migrations(table, since=before.version)
             # Versions that only correct rows leave all files with the same columns.
-            if len(migrations) == table.version - version_of(opened) and not has_added_columns(
-                opened
-            ):
-                marks[FIRST_VERSION] = str(table.version)
+            corrects_rows = len(migrations) == table.version - before.version
+            if corrects_rows and not before.has_added_columns:
+                properties[FIRST_VERSION] = str(table.version)
             if sum(migration.apply(opened) for migration in migrations):
-                marks[SORTED_ROWS] = "0"
-            if version_of(opened) < table.version:
-                opened.alter.set_table_properties(marks, raise_if_not_exists=False)
+                properties[SORTED_ROWS] = "0"
+            if before.version < table.version:
+                opened.alter.set_table_properties(properties, raise_if_not_exists=False)
     return DeltaTable(path)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import cast
 from urllib.parse import unquote
 from uuid import uuid4
 
@@ -23,21 +24,23 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
-from warehouse.home import FreeBytes, check_free_space, free_bytes, translate_errors
+from warehouse.files import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
-    COMPLETE_BEFORE,
     check_marks,
     file_size,
-    has_added_columns,
     open_table,
     purge_versions,
+    read_marks,
     retry_commits,
     rewrite_properties,
-    version_of,
     writing,
 )
-from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
+from warehouse.records.errors import (
+    CapacityExhaustedError,
+    ContractBrokenError,
+    WarehouseUnavailableError,
+)
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
@@ -166,10 +169,22 @@ class Lake:
         batch = to_arrow(handle.table, rows, committed_at=observed_now())
         metadata = {} if job_id is None else {"job_id": job_id}
         metadata |= {WRITE_TEST: "true"} if is_write_test else {}
-        with handle.lock, storage_errors(f"appending to {name}"), writing(handle.path):
-            _refresh_if_changed(handle)
+        doing = f"appending to {name}"
+        with storage_errors(doing), writing(handle.path), self._newest(name, doing):
             try:
-                _commit(handle.delta, batch, metadata)
+                # A conflict leaves nothing visible, so retrying is safe.
+                for attempt in retry_commits():
+                    with attempt:
+                        # The handle still has the version that lost: it would conflict again.
+                        if attempt.num > 1:
+                            handle.delta.update_incremental()
+                        write_deltalake(
+                            handle.delta,
+                            batch,
+                            mode="append",
+                            writer_properties=APPEND_PROPERTIES,
+                            commit_properties=CommitProperties(custom_metadata=metadata),
+                        )
             except SchemaMismatchError as error:
                 _update(handle)
                 # If a newer release has added columns meanwhile, that is the error to report.
@@ -183,9 +198,15 @@ class Lake:
         Raises:
             CapacityExhaustedError: The disk is nearly full.
         """
-        if not self.is_remote:
-            with storage_errors("checking the disk"):
-                check_free_space(self.url, free=self._free)
+        if self.is_remote:
+            return
+        with storage_errors("checking the disk"):
+            size = self._free(self.url)
+        if size < MIN_FREE_BYTES:
+            raise CapacityExhaustedError(
+                f"only {size // 1_000_000} MB of disk space are free, so nothing is written",
+                hint="free disk space, or run `sametrack maintain`",
+            )
 
     def files(self, name: str) -> list[str]:
         """Return paths or URLs of the files of the newest version."""
@@ -193,8 +214,7 @@ class Lake:
 
     def listing(self, name: str) -> TableListing:
         """Return the newest version with its files."""
-        with self._newest(name, f"listing {name}") as delta:
-            return self._listing(delta)
+        return cast("TableListing", self.newer_listing(name, None))  # any version is newer
 
     def newer_listing(self, name: str, version: int | None) -> TableListing | None:
         """Return the newest version with its files, or None if that is `version`.
@@ -202,21 +222,19 @@ class Lake:
         Without news it costs two file lookups; in an object store one request.
         """
         with self._newest(name, f"listing {name}") as delta:
-            return None if delta.version() == version else self._listing(delta)
-
-    def _listing(self, delta: DeltaTable) -> TableListing:
-        files = delta.file_uris()
-        if not self.is_remote:
-            files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-        # Every row committed before this time has its capture; None if that was never verified.
-        verified = delta.metadata().configuration.get(COMPLETE_BEFORE)
-        return TableListing(
-            delta.version(),
-            tuple(files),
-            has_mixed_schemas=has_added_columns(delta),
-            complete_before=datetime.fromisoformat(verified) if verified else None,
-            schema_version=version_of(delta),
-        )
+            if delta.version() == version:
+                return None
+            files = delta.file_uris()
+            if not self.is_remote:
+                files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
+            marks = read_marks(delta)
+            return TableListing(
+                delta.version(),
+                tuple(files),
+                has_mixed_schemas=marks.has_added_columns,
+                complete_before=marks.complete_before,
+                schema_version=marks.version,
+            )
 
     def version(self, name: str) -> int:
         """Return the newest version; costs two file lookups if nothing has changed."""
@@ -388,10 +406,23 @@ class Lake:
 
     @contextmanager
     def _newest(self, name: str, doing: str) -> Iterator[DeltaTable]:
-        """Lock a table and yield its newest version."""
+        """Lock a table and yield its newest version.
+
+        Reading new log entries costs 4 ms, so a local lake first looks for the file of the next
+        entry, and at the folder's modification time, which also changes when old entries are
+        cleaned up. The time alone would miss a second commit within one tick of the file system's
+        clock.
+        """
         handle = self._handle(name)
         with handle.lock, storage_errors(doing):
-            _refresh_if_changed(handle)
+            # Read before the update: a commit in between then shows as a change next time.
+            mtime_ns = _mtime_ns(handle.path)
+            if mtime_ns < 0 and not self.is_remote:
+                raise WarehouseUnavailableError(f"the folder of {name} is missing")
+            following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
+            if self.is_remote or mtime_ns != handle.log_mtime_ns or following.exists():
+                _update(handle)
+                handle.log_mtime_ns = mtime_ns
             yield handle.delta
 
     def _delete(self, name: str, condition: str, doing: str) -> int:
@@ -485,46 +516,11 @@ def is_remote(url: str) -> bool:
     return "://" in url
 
 
-def _commit(delta: DeltaTable, batch: pa.Table, metadata: dict[str, str]) -> None:
-    """Commit a batch. A conflict leaves nothing visible, so retrying is safe."""
-    for attempt in retry_commits():
-        with attempt:
-            # The handle still has the version that lost: it would conflict again.
-            if attempt.num > 1:
-                delta.update_incremental()
-            write_deltalake(
-                delta,
-                batch,
-                mode="append",
-                writer_properties=APPEND_PROPERTIES,
-                commit_properties=CommitProperties(custom_metadata=metadata),
-            )
-
-
-def _refresh_if_changed(handle: LakeHandle) -> None:
-    """Read new log entries, if there are any.
-
-    `update_incremental` costs 4 ms, so a local lake first checks for the file of the next entry,
-    and the folder's modification time, which also changes when old entries are cleaned up. The time
-    alone would miss a second commit within one tick of the file system's clock.
-    """
-    # Read before the update: a commit in between then shows as a change next time.
-    mtime_ns = _mtime_ns(handle.path)
-    if mtime_ns < 0 and not is_remote(handle.path):
-        raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
-    following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
-    if is_remote(handle.path) or mtime_ns != handle.log_mtime_ns or following.exists():
-        _update(handle)
-        handle.log_mtime_ns = mtime_ns
-
-
 def _mtime_ns(path: str) -> int:
     """Return when the log of a table last changed; -1 without a log, and in an object store."""
-    if is_remote(path):
-        return -1
     try:
         return Path(path, "_delta_log").stat().st_mtime_ns
-    except FileNotFoundError:
+    except FileNotFoundError:  # the URL of an object store is no path of a file either
         return -1
 
 

@@ -26,8 +26,8 @@ from sqlalchemy.engine import make_url
 
 from warehouse.control import captures, open_control, sessions
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import PSEUDONYMS_KEY, Home, open_home, translate_errors
-from warehouse.input_files import folder_problem
+from warehouse.files import folder_problem, translate_errors
+from warehouse.home import PSEUDONYMS_KEY, Home, open_home
 from warehouse.lake.store import is_remote, open_lake, storage_errors
 from warehouse.records import errors
 from warehouse.records.times import to_utc_text

@@ -17,6 +17,7 @@ from warehouse.lake.schema_evolution import (
     COMPLETE_BEFORE,
     SORT_COLUMNS,
     SORTED_ROWS,
+    read_marks,
     rewrite_properties,
 )
 from warehouse.lake.store import Lake, storage_errors
@@ -81,8 +82,8 @@ def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
         for name in SORT_COLUMNS:
             rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of the contract
             with storage_errors(f"reading {name}"):
-                properties = DeltaTable(lake.path(name)).metadata().configuration
-            if has_grown(rows, sorted_rows=int(properties.get(SORTED_ROWS, "0"))):
+                marks = read_marks(DeltaTable(lake.path(name)))
+            if has_grown(rows, sorted_rows=marks.sorted_rows):
                 due[name] = rows
     for name, rows in due.items():
         _sort_table(lake, name)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.sql import REPLAYS, sql_name, sql_text
-from warehouse.home import translate_errors
+from warehouse.files import translate_errors
 from warehouse.lake import video_index
 from warehouse.lake.record_rows import SHOWN_TOGETHER
 from warehouse.lake.store import Lake

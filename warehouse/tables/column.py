@@ -447,16 +447,14 @@ def to_arrow(
         raise ContractBrokenError(f"a row does not fit {table.name}") from error
 
 
-def _is_number(value: object) -> bool:
-    """Return True for numbers; `True` and `False` are integers for Python, but not for us."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 _FITS: dict[pa.DataType, Callable[[Any], bool]] = {
     TEXT: lambda value: isinstance(value, str),
-    INTEGER: lambda value: _is_number(value) and isinstance(value, Integral),
+    # `True` and `False` are integers for Python, but not for us.
+    INTEGER: lambda value: not isinstance(value, bool) and isinstance(value, Integral),
     # An unknown number is null, never NaN.
-    FLOAT: lambda value: _is_number(value) and math.isfinite(value),
+    FLOAT: lambda value: (
+        not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    ),
     BOOLEAN: lambda value: isinstance(value, bool),
     # Arrow would silently read a time without a zone as UTC.
     TIME: lambda value: isinstance(value, datetime) and value.tzinfo is not None,

@@ -23,7 +23,7 @@ from api.services.watchlists.service import WatchlistService, open_watchlist_ser
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from pipelines.parameters.scan import BY_NAME
-from warehouse.input_files import read_text
+from warehouse.files import read_text
 from warehouse.records import watchlists
 from warehouse.records.values import ReadOnlyDocument
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from api.cli.terminal import EXIT_INPUT, err, print_message, safe, show_error
 from pipelines.audio.features.sounds import NotComparable, SoundMeasurement
 from pipelines.documents import messages
-from warehouse.input_files import file_problem
+from warehouse.files import file_problem
 from warehouse.records.evidence import PairEvidence, SearchedRange, Verdict
 
 VERDICT_STYLE: dict[Verdict, str] = {

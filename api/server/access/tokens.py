@@ -10,7 +10,7 @@ from typing import Self
 
 from api.server.access.roles import Role, role_named
 from api.settings import ApiSettings
-from warehouse.input_files import read_text
+from warehouse.files import read_text
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
 type RawHeaders = Iterable[tuple[bytes, bytes]]

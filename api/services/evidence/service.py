@@ -16,7 +16,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
 from pipelines.documents.result_types import EvidenceDocument
 from pipelines.documents.videos import to_document, to_evidence_document
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
 from warehouse.records.values import ReadOnlyRow, is_own_id

@@ -186,6 +186,7 @@ class Sources:
         engine: Query engine over the lake of the profile.
         control: Control store of the profile.
         sounds_dir: Folder for the sounds that requests read.
+        is_demo: True unless the data is from the public platform or the operator's own files.
     """
 
     settings: ApiSettings
@@ -193,11 +194,15 @@ class Sources:
     engine: Engine
     control: ControlStore
     sounds_dir: Path
+    is_demo: bool = field(init=False)
     # it takes a second of processor time, and 150 MB
     one_decoder: asyncio.Semaphore = field(
         default_factory=partial(asyncio.Semaphore, 1), init=False
     )
     _semaphores: dict[str, asyncio.Semaphore] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.is_demo = is_demo_world(self.profile.name)
 
     def apart(self) -> "Sources":
         """Return a copy for another event loop, with its own semaphores."""
@@ -213,11 +218,6 @@ class Sources:
     def data_provider(self) -> str:
         """Name of the source for users, posts and single videos."""
         return self.settings.data_provider
-
-    @property
-    def is_demo(self) -> bool:
-        """True unless the data is from the public platform or the operator's own files."""
-        return is_demo_world(self.profile.name)
 
     @property
     def pages_posts_locally(self) -> bool:

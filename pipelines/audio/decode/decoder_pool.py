@@ -22,7 +22,7 @@ from typing import Self
 from pipelines import ONE_THREAD_VARIABLES
 from pipelines.audio.decode import protocol
 from pipelines.audio.features import sounds
-from warehouse.input_files import file_problem
+from warehouse.files import file_problem
 
 _START_S = 60.0
 _MAX_REPLY_BYTES = 64 << 20

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
-from warehouse.input_files import file_problem
+from warehouse.files import file_problem
 from warehouse.sound_formats import CODECS, FORMATS
 
 SHORTEST_S = 2.0

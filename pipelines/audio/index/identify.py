@@ -13,7 +13,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import IndexFolder, ReferenceIndex, file_key
 from pipelines.audio.matching.verify import compare_pair
-from warehouse.input_files import file_problem
+from warehouse.files import file_problem
 from warehouse.records.evidence import MATCHES, MatchThresholds, PairEvidence
 
 MOST_COMPARED = 5

@@ -19,7 +19,7 @@ from xml.parsers import expat
 from python_calamine import CalamineError, CalamineWorkbook
 
 from pipelines.catalog import rules
-from warehouse.input_files import check_file
+from warehouse.files import check_file
 from warehouse.records.errors import InvalidParameterError
 
 _FORMS_HINT = "give a CSV, TSV or XLSX file, a text file with one track a line, or links and ids"

@@ -108,7 +108,7 @@ class ProbeReader:
 
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
-        http_request = self.surfaces.build_request("slides_info", aweme_ids=f"[{aweme_id}]")
+        http_request = self.surfaces.build_request("slides_info", {"aweme_ids": f"[{aweme_id}]"})
         request = table.SourceRequest(entity_id=aweme_id)
         return await self.surfaces.read(http_request, request, parse_slides_info, twice=True)
 

@@ -31,7 +31,7 @@ from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.service import end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs, leases
-from warehouse.home import MIN_FREE_BYTES, free_bytes
+from warehouse.files import MIN_FREE_BYTES, free_bytes
 from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
 

@@ -20,9 +20,10 @@ from pipelines.orchestration import dagster_compat
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.reconciliation import ENDED_STATUSES, end_orphaned_runs
 from pipelines.settings import Settings
+from warehouse.caches import ExcerptFolder, open_excerpts
 from warehouse.control import ControlStore, jobs, leases
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home import ExcerptFolder, Home, open_excerpts
+from warehouse.home import Home
 from warehouse.lake.store import Lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired

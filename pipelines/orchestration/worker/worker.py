@@ -40,7 +40,7 @@ from pipelines.scan.runtime import open_runtime
 from pipelines.scan.service.service import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs
-from warehouse.home import free_megabytes
+from warehouse.files import free_megabytes
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES
 

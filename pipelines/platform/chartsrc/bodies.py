@@ -216,7 +216,7 @@ def parse_issues(body: bytes, *, context: ChartParseContext) -> ChartIndex:
         StructureChangedError: Keys or types are unknown.
     """
     data = chart_data(parse_document(body, context=context))
-    if not data.has("info"):
+    if "info" not in data.values:
         raise data.missing("info")
     # The list goes back only so many years, and has gaps; nodes without an issue are reported.
     issues: dict[str, ChartIssue] = {}

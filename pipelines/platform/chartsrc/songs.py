@@ -126,7 +126,7 @@ def check_issue(
 
 def _listed(node: JsonNode, key: str, *, is_end: bool = False) -> Iterable[tuple[int, JsonNode]]:
     """Return the songs with their positions from 0; an empty list is an error except at the end."""
-    if not node.has(key):
+    if key not in node.values:
         raise node.missing(key)
     songs = list(node.nodes(key))
     if not songs and (not is_end or node.values[key] is None):

@@ -35,7 +35,7 @@ def parse_music_info(body: bytes, music_id: str, context: videos.ParseContext) -
         raise errors.SubstitutionError(
             f"requested music {music_id}, got another", surface=context.surface, reason=stated_id
         )
-    if not info.has("title"):
+    if "title" not in info.values:
         raise info.missing("title")
     extra = videos.read_extra(info)
     mapped_title, mapped_artist = videos.read_mapped_song(info, extra)
@@ -82,7 +82,7 @@ def parse_hashtag_info(body: bytes, ch_id: str, context: videos.ParseContext) ->
         raise errors.SubstitutionError(
             f"requested hashtag {ch_id}, got another", surface=context.surface, reason=stated_id
         )
-    if not info.has("cha_name"):
+    if "cha_name" not in info.values:
         raise info.missing("cha_name")
     users, views = fields.read_count(info, "user_count"), fields.read_count(info, "view_count")
     return HashtagInfo(

@@ -60,7 +60,7 @@ def find_desktop_results(
     Raises:
         StructureChangedError: The data is nested too deeply.
     """
-    if container.has("loaderData"):  # a share page
+    if "loaderData" in container.values:  # a share page
         return []
     # Only a stream has rows, which its values refer to as "$id".
     rows = container.values.get(ROWS)

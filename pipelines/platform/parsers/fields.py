@@ -25,15 +25,14 @@ MAX_VALUES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """One JSON object with its path in the document. `values` is as decoded."""
+    """One JSON object with its path in the document.
+
+    `values` is as decoded: a key is in it even if its value is null.
+    """
 
     values: dict[str, object]
     surface: str
     path: str
-
-    def has(self, key: str) -> bool:
-        """Return True if the key exists, even with the value null."""
-        return key in self.values
 
     def node(self, key: str) -> "JsonNode | None":
         """Return the object under a key; None when absent or null."""

@@ -132,12 +132,17 @@ def _page(
     is_foreign: Callable[[videos.Video], bool] = lambda _video: False,
 ) -> videos.VideoPage:
     """Parse a page of a list, with the rows that state another entity set apart."""
-    list_key, more_key = _present(answer, list_keys), _present(answer, _HAS_MORE_KEYS)
+    # Each in the first of its spellings that the answer has.
+    list_key, more_key, cursor_key = (
+        next((key for key in keys if key in answer.values), keys[0])
+        for keys in (list_keys, _HAS_MORE_KEYS, cursor_keys)
+    )
+    if list_key not in answer.values:
+        raise answer.missing(list_key)
     # A `has_more` that is missing or of another type is a structure error, never "the end".
     has_more = answer.flag(more_key)
     if has_more is None:
         raise answer.missing(more_key)
-    cursor_key = next((key for key in cursor_keys if answer.has(key)), cursor_keys[0])
     cursor = answer.whole(cursor_key)
     # Without a cursor the walk could not go on, and would end as if the list were complete.
     if cursor is None and has_more:
@@ -149,13 +154,6 @@ def _page(
         cursor=cursor,
         has_more=has_more,
     )
-
-
-def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
-    present = next((key for key in keys if node.has(key)), None)
-    if present is None:
-        raise node.missing(keys[0])
-    return present
 
 
 def parse_slides_info(
@@ -200,7 +198,7 @@ def _open_detail(body: bytes, key: str, context: ParseContext) -> JsonNode:
         refuse_status(answer)
         filtered = answer.node("filter_detail")
         # A filter detail that names a video is enough, with a reason or without one.
-        if not answer.has(key) and (filtered is None or filtered.id("aweme_id") is None):
+        if key not in answer.values and (filtered is None or filtered.id("aweme_id") is None):
             raise answer.missing(key)
     except StructureChangedError:
         # A status and a form that nobody knows say less than a reason of the platform's own.

@@ -33,7 +33,7 @@ def parse_service_track(body: bytes, track_id: str, context: ParseContext) -> Se
     page = _page(body, "track_page", context)
     # A page of a song that is gone has the route without the song.
     option = page.node("audioWithLyricsOption")
-    if option is None or not option.has("trackName"):
+    if option is None or "trackName" not in option.values:
         raise _without_data(option or page, context)
     stated_id = option.id("track_id") or page.id("track_id")
     if stated_id is not None and stated_id != track_id:
@@ -70,10 +70,10 @@ def parse_service_list(body: bytes, list_id: str, context: ParseContext) -> Serv
         StructureChangedError: Keys or types are unknown.
     """
     page = _page(body, _LIST_PAGES[context.surface], context)
-    key = next((key for key in _LIST_KEYS if page.has(key)), None)
+    key = next((key for key in _LIST_KEYS if key in page.values), None)
     if key is None:
         raise _without_data(page, context)
-    info = next((page.node(name) for name in _INFO_KEYS if page.has(name)), None)
+    info = next((page.node(name) for name in _INFO_KEYS if name in page.values), None)
     # Some lists wrap each song in an entity and hold videos, too; others list the songs themselves.
     songs: dict[str, ListedSong] = {}
     for item in page.nodes(key):

@@ -182,8 +182,8 @@ def _shown(result: fields.JsonNode) -> Iterator[fields.JsonNode]:
     alone = result.node(_ALONE)
     if alone is not None:
         return iter((alone,))
-    items = next((key for key in _ITEM_KEYS if result.has(key)), None)
-    if items is None and not result.has(_ALONE) and not says_why(result):
+    items = next((key for key in _ITEM_KEYS if key in result.values), None)
+    if items is None and _ALONE not in result.values and not says_why(result):
         refuse_status(result)
         raise result.missing(_ITEM_KEYS[0])
     return iter(()) if items is None else result.nodes(items)

@@ -154,11 +154,11 @@ def _verification(body: JsonNode) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
     # Healthy bodies have an empty `verify_data`; beside the code 10000 it counts although empty.
-    is_coded = body.has("verify_data") and _status_code(body) == _VERIFY_CODE
+    is_coded = "verify_data" in body.values and _status_code(body) == _VERIFY_CODE
     if body.values.get("verify_data") or is_coded:
         row = "verify_data"
     # The captcha service answers in place of the surface, with keys of its own.
-    if body.values.get("type") == _CAPTCHA and body.has("code"):
+    if body.values.get("type") == _CAPTCHA and "code" in body.values:
         row = "captcha_json"
     codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
     if codes & _RISK_CONTROL:
@@ -194,7 +194,7 @@ def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
         return None
     refuse_status(answer)
     # A null or empty description is an answer; a missing key is a changed structure.
-    if not answer.has(key):
+    if key not in answer.values:
         raise answer.missing(key)
     info = answer.node(key)
     return info if info is not None and info.values else None

@@ -52,7 +52,7 @@ def parse_search_stream(body: bytes, _term: str, context: ParseContext) -> Searc
         except UpstreamError as error:
             refusal = error
             continue
-        if document.has("data"):
+        if "data" in document.values:
             refusal = None
             items += document.items("data")
         values |= document.values
@@ -75,7 +75,7 @@ def parse_search_single(body: bytes, _term: str, context: ParseContext) -> Searc
 
 def _page(answer: fields.JsonNode, context: ParseContext, *, is_cut: bool = False) -> SearchPage:
     """Build the page. If it was cut, the document with its end may be the one that is missing."""
-    if not answer.has("data"):
+    if "data" not in answer.values:
         raise answer.missing("data")
     nil_type = _nil_type(answer)
     has_more, cursor = answer.flag("has_more"), answer.whole("cursor")

@@ -69,7 +69,7 @@ def parse_detail(
             aweme_id=aweme_id, reason="unavailable", filter_reason="status_deleted"
         )
     for key in ("statistics", "author", "music"):
-        if not item.has(key):
+        if key not in item.values:
             raise item.missing(key)
     item.must_node("statistics")
     video = parse_video(item, context, are_zeros_real=True)
@@ -135,7 +135,8 @@ def parse_video(
         width=video.whole("width") or None,
         height=video.whole("height") or None,
         cover_url=fields.first_address(video.node("cover")),
-        images_count=len(images) or (0 if media_type == "video" and item.has("images") else None),
+        images_count=len(images)
+        or (0 if media_type == "video" and "images" in item.values else None),
         hashtags=_hashtags(item),
         statistics=videos.Statistics(**{name: count.value for name, count in counts.items()}),
         is_exact=all(count.is_exact for count in counts.values()),
@@ -192,7 +193,7 @@ def _media_type(item: fields.JsonNode, video: fields.JsonNode) -> videos.MediaTy
         return "video"
     if kind in _PHOTO_TYPES:
         return "photo"
-    if kind in _VIDEO_TYPES and item.has("images"):
+    if kind in _VIDEO_TYPES and "images" in item.values:
         return "video"
     return "video" if images == [] and kind is None else None
 

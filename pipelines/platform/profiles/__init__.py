@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
+from warehouse.files import read_text
 from warehouse.home import OWN_WORLDS
-from warehouse.input_files import read_text
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
@@ -275,7 +275,7 @@ class PlatformProfile(ProfilePart):
 
     def scheme_of(self, host: str) -> Literal["http", "https"]:
         """Return the scheme used for a host."""
-        return "http" if host_matches(host, self.hosts.plain) else self.scheme
+        return "http" if host in self.hosts.plain else self.scheme
 
     def port_of(self, host: str) -> int:
         """Return the port of a host."""
@@ -339,26 +339,21 @@ def load_profile(
         raise InvalidParameterError(
             f"the profile {path.name!r} is not TOML: {exc}", hint=hint
         ) from exc
-    profile = _validated(document, sandbox_port, path.name)
-    return profile if patch is None else apply_patch(profile, read_patch(patch))
-
-
-def _validated(document: dict[str, object], sandbox_port: int, file_name: str) -> PlatformProfile:
     if document.get("use_sandbox_port"):
         document["port"] = sandbox_port
     try:
         profile = PlatformProfile.model_validate(document)
     except ValidationError as exc:
         raise InvalidParameterError(
-            f"the profile {file_name!r} is not valid at {first_fault(exc)}"
+            f"the profile {path.name!r} is not valid at {first_fault(exc)}"
         ) from exc
     # A pin replaces the name lookup and its check, so it must not lead into this network.
     for host, address in profile.pins.items():
         allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
         if not allowed or address.is_multicast:
             raise InvalidParameterError(
-                f"the profile {file_name!r} pins {host!r} to {address}, which is not a public "
+                f"the profile {path.name!r} pins {host!r} to {address}, which is not a public "
                 "address",
                 hint="only the sandbox profile may name loopback",
             )
-    return profile
+    return profile if patch is None else apply_patch(profile, read_patch(patch))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from pipelines.platform.parsers.links import host_matches
-from warehouse.input_files import read_text
+from warehouse.files import read_text
 from warehouse.records.errors import InvalidParameterError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ The order is in `rules.py`, the sources are in `table.py`, the reactions to a re
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
@@ -27,7 +27,13 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources import rules
 from pipelines.platform.sources.rules import ANSWERED
-from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
+from pipelines.platform.sources.table import (
+    Question,
+    Reading,
+    Source,
+    SourcePages,
+    SourceRequest,
+)
 from warehouse.records import errors
 from warehouse.records.errors import (
     SURFACE_OFF,
@@ -120,22 +126,15 @@ class HostReader[C]:
 class SurfaceReader(HostReader[ParseContext]):
     """The surfaces of the platform in a client's profile."""
 
-    def build_request(self, surface: str, **params: str) -> HttpRequest:
-        """Build a request to a JSON surface."""
+    def build_request(
+        self, surface: str, params: Mapping[str, str], *, is_page: bool = False
+    ) -> HttpRequest:
+        """Build a request. Of a share page, `params` are the ids in its path."""
         return HttpRequest(
             surface=surface,
-            url=self.profile.address(surface),
+            url=self.profile.address(surface, **(params if is_page else {})),
             allowed=self.profile.links.redirect,
-            params=params,
-            ends_at=self.ends_at,
-        )
-
-    def build_page_request(self, surface: str, **ids: str) -> HttpRequest:
-        """Build a request to a share page."""
-        return HttpRequest(
-            surface=surface,
-            url=self.profile.address(surface, **ids),
-            allowed=self.profile.links.redirect,
+            params={} if is_page else params,
             ends_at=self.ends_at,
         )
 
@@ -352,10 +351,11 @@ class Planner[R: HostReader[Any]]:
         self, question: Question[R, T], request: SourceRequest
     ) -> dict[rules.RankedSource, Source[R, T]]:
         """Return the sources of a page in the order in which they are asked."""
+        other_pages = SourcePages.LATER if request.is_first else SourcePages.FIRST
         serving = [
             source
             for source in question.sources
-            if source.serves(request)
+            if source.pages is not other_pages
             and (self.is_web or not source.is_web)
             and source.surface not in self.left_out
         ]
@@ -374,7 +374,7 @@ class Planner[R: HostReader[Any]]:
                 host=host,
                 place=place,
                 # Per request: a source that needs two must give twice as much to come first.
-                completeness=question.completeness(source),
+                completeness=len(question.fields & source.gives) / len(question.fields),
                 prior=source.prior,
                 answers=_without_demands(answers),
                 is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,

@@ -83,11 +83,6 @@ class RankedSource:
         return (with_data + PRIOR_WEIGHT * self.prior) / (len(self.answers) + PRIOR_WEIGHT)
 
     @property
-    def expected(self) -> float:
-        """Expected completeness per request."""
-        return self.completeness * self.success_share
-
-    @property
     def is_sick(self) -> bool:
         """True if it rarely answers, or never did so far. Without answers it is not."""
         return bool(self.answers) and (self.success_share < SICK_BELOW or self.withholds)
@@ -107,7 +102,14 @@ class RankedSource:
 def order_sources(sources: Iterable[RankedSource]) -> tuple[RankedSource, ...]:
     """Return the sources by expected completeness per request; sick ones last, ties as declared."""
     return tuple(
-        sorted(sources, key=lambda ranked: (ranked.is_sick, -ranked.expected, ranked.place))
+        sorted(
+            sources,
+            key=lambda ranked: (
+                ranked.is_sick,
+                -ranked.completeness * ranked.success_share,
+                ranked.place,
+            ),
+        )
     )
 
 

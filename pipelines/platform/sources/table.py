@@ -83,7 +83,7 @@ PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
 _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 _NOTE_SOURCE = {"request_source": "200"}
-_NOTHING: Mapping[str, str] = {}
+_PAGE = {"count": PAGE_SIZE, "cursor": "{cursor}"}
 _TREND = {
     "trends_id": "",
     "flash_mob_id": "",
@@ -98,6 +98,10 @@ _SEARCH = {
     "is_filter_search": "0",
     "list_type": "single",
     "count": "15",
+    "keyword": "{id}",
+    "offset": "{place.cursor}",
+    "search_id": "{place.search_id}",
+    "backtrace": "{place.backtrace}",
 }  # parameters of the search page itself, except for its signature
 
 _FIRST_SCREEN = SearchPosition()
@@ -159,12 +163,6 @@ class Source[R, T]:
     pages: SourcePages = SourcePages.ALL
     is_web: bool = False
 
-    def serves(self, request: SourceRequest) -> bool:
-        """Return True if the source has the requested page."""
-        if self.pages is SourcePages.ALL:
-            return True
-        return request.is_first is (self.pages is SourcePages.FIRST)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question[R, T]:
@@ -191,12 +189,7 @@ class Question[R, T]:
         default=lambda _, request: request
     )
 
-    def completeness(self, source: Source[R, T]) -> float:
-        """Share of the fields that a source gives."""
-        return len(self.fields & source.gives) / len(self.fields)
 
-
-type ReadSurface = Callable[[SourceRequest], Mapping[str, str]]
 type ParseSurface[T] = Callable[[bytes, str, ParseContext], T]
 """Returns the value of a body, for the requested id."""
 
@@ -205,29 +198,29 @@ type ParseSurface[T] = Callable[[bytes, str, ParseContext], T]
 class SurfaceRead[T]:
     """Reading function of one surface, declared: how it is asked, and what parses its body.
 
-    `ask` returns the parameters of a request, or with `is_page` the ids in the path of a page.
+    `params` are the parameters of a request, or with `is_page` the ids in the path of a page. In
+    them `{id}` stands for what is asked for, `{handle}` for that without the `@` of a handle,
+    `{cursor}` and `{place}` for the position in a list or a search.
     """
 
     surface: str
-    ask: ReadSurface
+    params: Mapping[str, str]
     parse: ParseSurface[T]
     is_page: bool = False
 
     async def __call__(self, reader: "SurfaceReader", request: SourceRequest) -> Reading[T]:
         """Read the surface."""
-        build = reader.build_page_request if self.is_page else reader.build_request
-        http_request = build(self.surface, **self.ask(request))
+        params = {
+            name: text.format(
+                id=request.entity_id,
+                handle=request.entity_id.removeprefix("@"),
+                cursor=request.cursor,
+                place=request.place,
+            )
+            for name, text in self.params.items()
+        }
+        http_request = reader.build_request(self.surface, params, is_page=self.is_page)
         return await reader.read(http_request, request, self.parse, twice=True)
-
-
-def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> ReadSurface:
-    """Return the parameters of a surface that is asked for an id, with `cursor` for a page."""
-
-    def ask(request: SourceRequest) -> Mapping[str, str]:
-        page = {"count": PAGE_SIZE, cursor: str(request.cursor)} if cursor else {}
-        return {name: request.entity_id, **page, **fixed}
-
-    return ask
 
 
 async def read_slides_info(
@@ -237,8 +230,9 @@ async def read_slides_info(
 
     The plain form shows videos, the other one photo posts. The likelier one is asked first.
     """
-    plain = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]")
-    photos = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]", **_NOTE_SOURCE)
+    params = {"aweme_ids": f"[{request.entity_id}]"}
+    plain = reader.build_request("slides_info", params)
+    photos = reader.build_request("slides_info", {**params, **_NOTE_SOURCE})
     answers: dict[str, Reading[DetailOrUnavailable] | EmptyAnswerError] = {}
     for form in (photos, plain) if request.is_photo else (plain, photos):
         try:
@@ -263,67 +257,49 @@ async def read_slides_info(
     return of_photos if is_about_form and isinstance(of_photos, Reading) else of_plain
 
 
-def _search_parameters(request: SourceRequest) -> dict[str, str]:
-    return {
-        **_SEARCH,
-        "keyword": request.entity_id,
-        "offset": str(request.place.cursor),
-        "search_id": request.place.search_id,
-        "backtrace": request.place.backtrace,
-    }
-
-
-read_video_page = SurfaceRead("video_page", _by("aweme_id"), parse_video_page, is_page=True)
+read_video_page = SurfaceRead("video_page", {"aweme_id": "{id}"}, parse_video_page, is_page=True)
 # Desktop pages, and the JSON that they load, without a signature.
-read_web_video_page = SurfaceRead("web_video_page", _by("aweme_id"), parse_video_page, is_page=True)
+read_web_video_page = SurfaceRead(
+    "web_video_page", {"aweme_id": "{id}"}, parse_video_page, is_page=True
+)
 read_web_detail = SurfaceRead(
-    "web_detail", _by("aweme_id", fixed=_WEB_APP), lists.parse_detail_body
+    "web_detail", {"aweme_id": "{id}", **_WEB_APP}, lists.parse_detail_body
 )
-read_music_info = SurfaceRead("music_info", _by("music_id"), descriptions.parse_music_info)
-read_music_list = SurfaceRead(
-    "music_list", _by("music_id", cursor="cursor"), lists.parse_music_list
-)
+read_music_info = SurfaceRead("music_info", {"music_id": "{id}"}, descriptions.parse_music_info)
+read_music_list = SurfaceRead("music_list", {"music_id": "{id}", **_PAGE}, lists.parse_music_list)
 # The trend around a music id; its items are complete videos.
 read_trends_list = SurfaceRead(
-    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), lists.parse_music_list
+    "trends_list", {"music_id": "{id}", **_PAGE, **_TREND}, lists.parse_music_list
 )
 # A page of a trend by its own id; its items name the music ids.
 read_trend = SurfaceRead(
-    "trends_list",
-    lambda request: {
-        "count": PAGE_SIZE,
-        "cursor": str(request.cursor),
-        **_TREND,
-        "trends_id": request.entity_id,
-        "music_id": "",
-    },
-    lists.parse_trend,
+    "trends_list", {**_PAGE, **_TREND, "trends_id": "{id}", "music_id": ""}, lists.parse_trend
 )
-read_user_info = SurfaceRead("user_info", _by("sec_uid"), descriptions.parse_user_info)
+read_user_info = SurfaceRead("user_info", {"sec_uid": "{id}"}, descriptions.parse_user_info)
 # A handle is asked for as `@name`.
 read_user_by_handle = SurfaceRead(
-    "user_by_handle",
-    lambda request: {"unique_id": request.entity_id.removeprefix("@")},
-    descriptions.parse_user_by_handle,
+    "user_by_handle", {"unique_id": "{handle}"}, descriptions.parse_user_by_handle
 )
 read_account_page = SurfaceRead(
-    "user_page", _by("sec_uid"), descriptions.parse_account_page, is_page=True
+    "user_page", {"sec_uid": "{id}"}, descriptions.parse_account_page, is_page=True
 )
 read_user_posts = SurfaceRead(
-    "user_posts", _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP), lists.parse_user_posts
+    "user_posts",
+    {"sec_uid": "{id}", "count": PAGE_SIZE, "max_cursor": "{cursor}", **_GUEST_APP},
+    lists.parse_user_posts,
 )
 # The first screen of posts in the share page of an account.
-read_user_page = SurfaceRead("user_page", _by("sec_uid"), lists.parse_user_page, is_page=True)
-read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), descriptions.parse_hashtag_info)
+read_user_page = SurfaceRead("user_page", {"sec_uid": "{id}"}, lists.parse_user_page, is_page=True)
+read_hashtag_info = SurfaceRead("hashtag_info", {"ch_id": "{id}"}, descriptions.parse_hashtag_info)
 read_hashtag_list = SurfaceRead(
-    "hashtag_list", _by("ch_id", cursor="cursor"), lists.parse_hashtag_list
+    "hashtag_list", {"ch_id": "{id}", **_PAGE}, lists.parse_hashtag_list
 )
 # The framed first screen of the guest search; later pages are single documents.
-read_search_stream = SurfaceRead("search_stream", _search_parameters, parse_search_stream)
-read_search_single = SurfaceRead("search_single", _search_parameters, parse_search_single)
-read_service_track = SurfaceRead("service_track", _by("track_id"), parse_service_track)
+read_search_stream = SurfaceRead("search_stream", _SEARCH, parse_search_stream)
+read_search_single = SurfaceRead("search_single", _SEARCH, parse_search_single)
+read_service_track = SurfaceRead("service_track", {"track_id": "{id}"}, parse_service_track)
 SERVICE_LISTS = {
-    f"service_{kind}": SurfaceRead(f"service_{kind}", _by(f"{kind}_id"), parse_service_list)
+    f"service_{kind}": SurfaceRead(f"service_{kind}", {f"{kind}_id": "{id}"}, parse_service_list)
     for kind in ("playlist", "album", "artist")
 }
 """Lists of songs of the music service, by the name of the surface."""

@@ -11,7 +11,8 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.home import Home, free_megabytes, open_home
+from warehouse.files import free_megabytes
+from warehouse.home import Home, open_home
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine

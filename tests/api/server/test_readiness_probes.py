@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from api.server.health import probe_disk, probe_writable
-from warehouse import home
+from warehouse import files
 
 
 def test_a_folder_that_can_be_written_is_fine_and_stays_as_it_was(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_disk_that_refuses_a_file_is_reported_with_the_reason(
     def refuse(**_: object) -> object:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(home, "TemporaryFile", refuse)
+    monkeypatch.setattr(files, "TemporaryFile", refuse)
     assert probe_writable(tmp_path) == f"the data home: {reason}"
 
 

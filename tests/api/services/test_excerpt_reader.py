@@ -16,7 +16,7 @@ from api.services.evidence.service import EvidenceService
 from api.services.reads.sources import Deadline
 from pipelines.platform.sources.table import SoundFile
 from tests.audio.made_sounds import made_mp3
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.videos import UnavailableVideo
 

@@ -15,7 +15,7 @@ from api.services.pictures import PictureService
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.pictures import BOX, MAX_BYTES, PictureSource, shrink
 from tests.platform.http.test_http_client import reply
-from warehouse.home import PictureFolder
+from warehouse.caches import PictureFolder
 from warehouse.records.errors import StructureChangedError, SubstitutionError
 
 pytestmark = pytest.mark.full

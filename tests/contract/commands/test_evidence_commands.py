@@ -20,7 +20,7 @@ from api.services.evidence.annotations import AnnotationService
 from pipelines.audio.features.sounds import unpack_features
 from pipelines.audio.manifest import recompute
 from tests.contract import test_evidence_routes as routes
-from warehouse.home import ExcerptFolder
+from warehouse.caches import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.evidence import MatchThresholds, PairEvidence, find_excerpts
 

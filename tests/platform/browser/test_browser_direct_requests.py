@@ -57,7 +57,7 @@ async def test_an_account_by_its_handle_needs_no_page(
         found = await provider.fetch_account_by_handle("@xiaoman88")
         assert found.value.unique_id == "xiaoman88"
     else:
-        ask = provider._surfaces.build_request(surface, unique_id="xiaoman88")
+        ask = provider._surfaces.build_request(surface, {"unique_id": "xiaoman88"})
         assert b"xiaoman88" in (await client.fetch(ask)).body
     await provider.aclose()
 
@@ -106,10 +106,10 @@ async def test_a_surface_that_fails_beside_the_wanted_one_fails_only_when_it_is_
     pages: Any = OneAccount(scripted_profile, user_info=status, user_posts=200)
     client = BrowserClient(scripted_profile, policy, pages=pages, limits=PATIENT, clock=clock)
     asks = BrowserPublic(client, name="browser-public")._surfaces
-    found = await client.fetch(asks.build_request("user_posts", sec_uid="sec"))
+    found = await client.fetch(asks.build_request("user_posts", {"sec_uid": "sec"}))
     assert found.body == b"user_posts"
     with pytest.raises(error) as met:
-        await client.fetch(asks.build_request("user_info", sec_uid="sec"))
+        await client.fetch(asks.build_request("user_info", {"sec_uid": "sec"}))
     assert met.value.to_document()["upstream"] == {
         "surface": "user_info", "reason": None, "status": status,
     }  # fmt: skip

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from warehouse.home import translate_errors
+from warehouse.files import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 
 

@@ -24,7 +24,7 @@ from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.documents.messages import counted, sound_message
-from warehouse.input_files import file_problem, is_url
+from warehouse.files import file_problem, is_url
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 from warehouse.records.values import Row

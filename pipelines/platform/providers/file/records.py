@@ -12,7 +12,7 @@ from typing import Annotated
 
 import pydantic
 
-from warehouse.input_files import read_text
+from warehouse.files import read_text
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import END_S
 from warehouse.records.values import MAX_COUNT, PLATFORM_ID
