@@ -32,7 +32,7 @@ from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
-from pipelines.captures.recording import start_tracing
+from pipelines.captures.tracing import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
@@ -141,7 +141,7 @@ def _build_services(
     # A capture of this process invalidates cached responses at once. Those of other processes are
     # noticed by their counters; then the engine has to see the new files, too.
     changes = EntityChanges(partial(captures.read_generations, control), see=engine.refresh)
-    control.on_generations_change = changes.mark_changed
+    control.on_generations_change = changes.report_changed
 
     def read_all_annotations(comparison_id: str | None) -> list[Row]:
         engine.refresh()  # an annotation is shown right after it was added

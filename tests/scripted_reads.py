@@ -4,11 +4,11 @@ Shared by tests of operations and by the bench. No process, no socket.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, override
+from typing import Any, override
 
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
@@ -20,9 +20,8 @@ from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import TASK, Deadline, Sources
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
-from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
-from pipelines.platform.providers import build_chart_provider, choose_profile
+from pipelines.platform.providers import choose_profile
 from sandbox.mock.provider import open_world
 from sandbox.world.world import SandboxWorld
 from tests.api.sql.statements import EngineRunner
@@ -96,25 +95,9 @@ class ScriptedSources(Sources):
     script: Script
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
-        def scripted(*arguments: Any, **options: Any) -> Any:
-            return Scripted(build(*arguments, **options), self.script)
-
-        return super()._captures(scripted, name, **options)
-
-    @override
-    @asynccontextmanager
-    async def chart(self) -> AsyncIterator[ChartCaptures]:
-        inner = build_chart_provider(self.settings, self.profile, control=self.control)
-        async with ChartCaptures(
-            provider=cast("Any", Scripted(inner, self.script)),
-            lake=self.engine.lake,
-            engine=self.engine,
-            control=self.control,
-            flush_every=1000,
-            flush_after_s=1000,
-        ) as captures:
-            yield captures
+    def _build(self, build: Callable[..., Any]) -> Any:
+        built: Any = super()._build(build)
+        return None if built is None else Scripted(built, self.script)
 
 
 @dataclass

@@ -109,6 +109,7 @@ class StrictModel(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
 
     _kinds: ClassVar[Mapping[str, type]] = {}
+    _reads_text: ClassVar[bool] = False
 
     @classmethod
     @override
@@ -117,15 +118,27 @@ class StrictModel(pydantic.BaseModel):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _read_whole_numbers(cls, values: object) -> object:
+    def _read_numbers(cls, values: object) -> object:
+        """Convert whole numbers, and canonical text of a query string, to the types of fields.
+
+        Text such as `+3`, ` 3`, `03`, `1_0` or `yes` stays text, so the field rejects it.
+        """
         if not isinstance(values, Mapping):
             return values
-        return {
-            name: int(value)
-            if isinstance(value, float) and value.is_integer() and cls._kinds.get(name) is int
-            else value
-            for name, value in values.items()
-        }
+        typed = dict(values)
+        for name, value in values.items():
+            kind = cls._kinds.get(name, str)
+            if isinstance(value, float) and value.is_integer() and kind is int:
+                typed[name] = int(value)
+            elif not cls._reads_text or not isinstance(value, str):
+                continue
+            elif kind is bool:
+                typed[name] = _BOOLEANS.get(value, value)
+            elif kind is int and _INTEGER.fullmatch(value):
+                typed[name] = int(value)
+            elif kind is float and _REAL.fullmatch(value):
+                typed[name] = float(value)
+        return typed
 
 
 def _kind(annotation: object) -> type:
@@ -135,26 +148,6 @@ def _kind(annotation: object) -> type:
 
 
 class QueryModel(StrictModel):
-    """Parameters of a query string."""
+    """Parameters of a query string, which is text."""
 
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _read_text(cls, given: object) -> object:
-        """Convert canonical text to the types of fields.
-
-        Text such as `+3`, ` 3`, `03`, `1_0` or `yes` stays text, so the field rejects it.
-        """
-        if not isinstance(given, Mapping):
-            return given
-        typed = dict(given)
-        for name, value in given.items():
-            kind = cls._kinds.get(name, str)
-            if not isinstance(value, str):
-                continue
-            if kind is bool:
-                typed[name] = _BOOLEANS.get(value, value)
-            elif kind is int and _INTEGER.fullmatch(value):
-                typed[name] = int(value)
-            elif kind is float and _REAL.fullmatch(value):
-                typed[name] = float(value)
-        return typed
+    _reads_text: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, error_spec, with_hin
 from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
+_TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 _VALIDATOR_HEADERS = (b"etag", b"cache-control")
 # Compression adds this only to responses with a body; one without a body names it too.
 _VARY = "Accept-Encoding"
@@ -46,8 +47,8 @@ class CachedResponse:
 class RequestInfo:
     """What an envelope says about its request. `params` is filled once they are validated.
 
-    `cache_policy` and `cacheable` describe the response to the response cache. `route` is the path
-    template, set where the scope has none.
+    `cache_policy` and `cacheable` are for the response cache: whether the response may be cached,
+    and the response itself. `route` is the path template, set where the scope has none.
     """
 
     request_id: str
@@ -56,7 +57,7 @@ class RequestInfo:
     path: str
     params: dict[str, object] = field(default_factory=dict)
     cache_policy: CachePolicy | None = None
-    cacheable: "tuple[EncodedData, Mapping[str, str]] | None" = None
+    cacheable: CachedResponse | None = None
     route: str = ""
 
 
@@ -107,30 +108,35 @@ def encode_data(data: object) -> EncodedData:
 def conditional_response(
     scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
+    """Wrap the `data` of a read with an ETag; answer 304 if the client already has it.
+
+    `cache_response` is called before it, if at all.
+    """
+    call = request_info(scope)
     encoded = data if isinstance(data, EncodedData) else encode_data(data)
     # A weak tag: it identifies `data` alone, while request id and time differ in each envelope.
     tag = f'W/"{encoded.tag}"'
     all_headers = {**(headers or {}), "ETag": tag, "Cache-Control": "private, no-cache"}
-    request_info(scope).cacheable = encoded, all_headers
+    not_modified = None
     if tag in _client_etags(scope):
-        return Response(status_code=NOT_MODIFIED, headers={**all_headers, "Vary": _VARY})
-    return success_response(scope, orjson.Fragment(encoded.body), headers=all_headers)
-
-
-def to_cached_response(scope: Scope) -> CachedResponse | None:
-    """Return the response of `conditional_response` in cacheable form, or None if
-    `conditional_response` was not called.
-    """
-    cacheable = request_info(scope).cacheable
-    if cacheable is None:
-        return None
-    encoded, headers = cacheable
-    document = orjson.dumps(_stable_fields(scope, orjson.Fragment(encoded.body)))
-    all_headers = {"Content-Type": JsonResponse.media_type, **headers}
-    raw = tuple((name.lower().encode(), value.encode()) for name, value in all_headers.items())
+        not_modified = Response(status_code=NOT_MODIFIED, headers={**all_headers, "Vary": _VARY})
+        if call.cache_policy is None:  # nobody needs the body, which may be large
+            return not_modified
     # Without its first brace, which stands in front of the fields of each request.
-    return CachedResponse(document[1:], headers["ETag"], raw, route_of(scope))
+    tail = memoryview(orjson.dumps(_stable_fields(scope, orjson.Fragment(encoded.body))))[1:]
+    if call.cache_policy is not None:
+        typed_headers = {"Content-Type": JsonResponse.media_type, **all_headers}
+        call.cacheable = CachedResponse(
+            tail=bytes(tail),
+            tag=tag,
+            headers=tuple(
+                (name.lower().encode(), value.encode()) for name, value in typed_headers.items()
+            ),
+            route=route_of(scope),
+        )
+    return not_modified or Response(
+        _success_body(call, tail), headers=all_headers, media_type=JsonResponse.media_type
+    )
 
 
 def route_of(scope: Scope) -> str:
@@ -147,9 +153,7 @@ async def send_cached_response(scope: Scope, cached: CachedResponse, send: Send)
         headers = [header for header in cached.headers if header[0] in _VALIDATOR_HEADERS]
         headers.append((b"vary", _VARY.encode()))
     else:
-        # Joined as bytes: a cached response is not encoded again.
-        middle = _time_bytes(int(call.moment.timestamp()), call.time_zone)
-        body = b"".join((_HEAD, call.request_id.encode(), middle, cached.tail))
+        body = _success_body(call, cached.tail)
         status, headers = OK, [(b"content-length", b"%d" % len(body)), *cached.headers]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -175,12 +179,14 @@ def _envelope(
     scope: Scope, status: int, message: str, message_zh: str, data: object
 ) -> dict[str, object]:
     call = request_info(scope)
+    second = int(call.moment.timestamp())
     return {
         "code": status,
         "request_id": call.request_id,
         "message": message,
         "message_zh": message_zh,
-        **_time_fields(int(call.moment.timestamp()), call.time_zone),
+        "time": datetime.fromtimestamp(second, call.time_zone).strftime(_TIME_FORMAT),
+        "time_stamp": second,
         **_stable_fields(scope, data),
     }
 
@@ -200,19 +206,26 @@ def _stable_fields(scope: Scope, data: object) -> dict[str, object]:
     }
 
 
-def _time_fields(second: int, time_zone: ZoneInfo) -> dict[str, object]:
-    local = datetime.fromtimestamp(second, time_zone)
-    return {"time": local.strftime("%Y-%m-%d %H:%M:%S"), "time_stamp": second}
+def _success_body(call: RequestInfo, tail: bytes | memoryview) -> bytes:
+    """Return an envelope as bytes, joined: what is cached is not encoded again."""
+    middle = _success_middle(int(call.moment.timestamp()), call.time_zone)
+    return b"".join((_SUCCESS_HEAD, call.request_id.encode(), middle, tail))
 
 
-_HEAD = b'{"code":%d,"request_id":"' % OK
+_SUCCESS_HEAD = b'{"code":%d,"request_id":"' % OK
 
 
 @lru_cache(maxsize=4)
-def _time_bytes(second: int, time_zone: ZoneInfo) -> bytes:
+def _success_middle(second: int, time_zone: ZoneInfo) -> bytes:
     """Return the part between request id and tail, which is the same within one second."""
     message, message_zh = SUCCESS[OK]
-    document = {"message": message, "message_zh": message_zh, **_time_fields(second, time_zone)}
+    time = datetime.fromtimestamp(second, time_zone).strftime(_TIME_FORMAT)
+    document = {
+        "message": message,
+        "message_zh": message_zh,
+        "time": time,
+        "time_stamp": second,
+    }
     return b'",' + orjson.dumps(document)[1:-1] + b","
 
 

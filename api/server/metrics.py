@@ -1,7 +1,7 @@
 """Prometheus metrics: requests of this process, and the state of the shared stores.
 
 A label holds the template of a path, never a path, because there are as many paths as ids. Not
-here: readiness (`health.py`), spans (`pipelines/captures/recording.py`).
+here: readiness (`health.py`), spans (`pipelines/captures/tracing.py`).
 """
 
 from bisect import bisect_left

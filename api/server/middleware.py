@@ -51,18 +51,8 @@ SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
 _NUMBER = re.compile(r"[0-9]{1,30}")
+MAX_PORT = 65_535
 _SAME_SITE = frozenset({"same-origin", "none"})
-
-
-def host_name(header: str) -> str | None:
-    """Return the name in a Host header in lower case, without port, brackets or trailing dot.
-
-    None means that the header is malformed.
-    """
-    match = _HOST.fullmatch(header.lower())
-    if match is None or int(match["port"] or 0) > 65_535:  # noqa: PLR2004  # the largest port
-        return None
-    return match["name"].strip("[]").removesuffix(".") or None
 
 
 def check_host(
@@ -72,8 +62,11 @@ def check_host(
     hosts = headers.getlist("host")
     if len(hosts) != 1:
         return errors.HostNotAllowedError("The request must have exactly one Host header")
-    name = host_name(hosts[0])
-    if name is None or name not in allowed_hosts:
+    match = _HOST.fullmatch(hosts[0].lower())
+    # without the brackets of an IPv6 address, and the dot that a full name may end with
+    name = "" if match is None else match["name"].strip("[]").removesuffix(".")
+    is_named = match is not None and name != "" and int(match["port"] or 0) <= MAX_PORT
+    if not is_named or name not in allowed_hosts:
         return errors.HostNotAllowedError("The Host header names a host that is not served here")
     return None
 

@@ -107,9 +107,11 @@ class EntityChanges:
         self._forget_old()
         # A new entity has no generation to compare with, so nothing at all may have changed since
         # the mark.
-        return (not is_new or self._total == since.total) and self.holds(entities, since.tick)
+        if is_new and self._total != since.total:
+            return False
+        return self.are_unchanged(entities, since.tick)
 
-    def holds(self, entities: Collection[str], tick: int) -> bool:
+    def are_unchanged(self, entities: Collection[str], tick: int) -> bool:
         """Return whether all entities are watched and none is known to have changed after
         the tick.
         """
@@ -132,7 +134,7 @@ class EntityChanges:
         await asyncio.shield(self._check)
         return self._clock() - self._checked_at <= MAX_CHECK_AGE_S
 
-    def mark_changed(self, entities: Collection[str]) -> None:
+    def report_changed(self, entities: Collection[str]) -> None:
         """Report entities changed by this process. Thread-safe."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._apply_own_changes, tuple(entities))
@@ -268,8 +270,7 @@ class ResponseCache:
         # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        policy = call.cache_policy
-        response = None if policy is None else envelope.to_cached_response(scope)
+        policy, response = call.cache_policy, call.cacheable
         if policy is None or response is None or call.params.get("refresh") is True:
             return
         size = len(response.tail) + _OVERHEAD_BYTES
@@ -302,7 +303,7 @@ class ResponseCache:
         if self._changes is None or not entry.entities:
             return True
         is_current = await self._changes.is_current()
-        if self._changes.holds(entry.entities, entry.tick):
+        if self._changes.are_unchanged(entry.entities, entry.tick):
             # Without a recent check the entry stays, but this request is served by the route.
             return is_current
         self._drop(key)

@@ -103,7 +103,7 @@ async def expand_inputs(
         raise errors.ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     # One deadline for all links: a batch is one request.
     deadline = Deadline(sources.settings.sync_request_timeout)
-    async with sources.songs() as captures:
+    async with sources.open("music", for_user=False, has_songs=True) as captures:
         read_inputs: list[_ReadInput] = [
             BatchInput(text, text)
             if link is None

@@ -1,6 +1,6 @@
 """One read of a surface as one record: the request, what came of it, and what it cost.
 
-`recording.py` makes captures, `rows.py` stores them, the journal of a scan keeps them as JSON.
+`recording.py` makes captures and stores their rows; the journal of a scan keeps them as JSON.
 """
 
 import hashlib

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Unpack
 
 from pipelines.captures.capture import CaptureRequest
-from pipelines.captures.recording import CaptureSession, SessionOptions
+from pipelines.captures.recording import CaptureOptions, CaptureSession
 from pipelines.platform.providers.provider import ChartProvider
 from pipelines.platform.sources.table import Reading
 from warehouse.records.charts import ChartIndex, ChartPage, ChartSong
@@ -32,7 +32,7 @@ class ChartCaptures(CaptureSession):
         WarehouseError: The observations could not be stored.
     """
 
-    def __init__(self, *, provider: ChartProvider, **options: Unpack[SessionOptions]) -> None:
+    def __init__(self, *, provider: ChartProvider, **options: Unpack[CaptureOptions]) -> None:
         super().__init__(provider, **options)
         self._provider = provider
 

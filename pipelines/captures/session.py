@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, Unpack
 from pipelines.captures import inputs, walks
 from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
 from pipelines.captures.chart import choose_music_of_song, most_used_music, song_terms
-from pipelines.captures.recording import CaptureSession, SessionOptions
-from pipelines.captures.sharing import RecentDetails
+from pipelines.captures.recording import CaptureOptions, CaptureSession
+from pipelines.captures.stored_captures import RecentDetails
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.circuit_breaker import HEALTH_TTL_S
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
@@ -52,7 +52,10 @@ type TargetKind = Literal["music", "user", "hashtag"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureCounters:
-    """What the captures of a job have spent: requests, the planner's verdicts, demo answers."""
+    """What the captures of a job have spent: requests, the planner's verdicts, demo answers.
+
+    Checkpoints store these names; `stand_ins` is `fallback_count`.
+    """
 
     requests_used: int = 0
     verdicts: list[tuple[str, str, str, int]] = field(default_factory=list)
@@ -75,9 +78,10 @@ class Captures(CaptureSession):
         sounds_dir: Path,
         songs: "MusicServicePublic | None" = None,
         link_ttl_s: float = LINK_TTL_S,
-        **options: Unpack[SessionOptions],
+        **options: Unpack[CaptureOptions],
     ) -> None:
-        super().__init__(provider, **options)
+        sources = (provider,) if songs is None else (provider, songs)
+        super().__init__(*sources, **options)
         self._provider = provider
         self._songs = songs
         self._sounds_dir = sounds_dir
@@ -85,13 +89,6 @@ class Captures(CaptureSession):
         self._recent = RecentDetails(self._engine)
         self._details: dict[str, tuple[datetime, DetailOrUnavailable]] = {}
         self._walked: dict[tuple[str, str], str] = {}
-
-    async def __aexit__(self, *exc: object) -> None:
-        try:
-            await super().__aexit__(*exc)
-        finally:
-            if self._songs is not None:
-                await self._songs.aclose()
 
     # What was spent, and where answers came from
 
@@ -109,7 +106,7 @@ class Captures(CaptureSession):
         return CaptureCounters(
             requests_used=self.requests_used,
             verdicts=[(*names, count) for names, count in self.verdicts.items()],
-            stand_ins=self.stand_ins,
+            stand_ins=self.fallback_count,
         )
 
     def restore_counters(self, spent: CaptureCounters) -> None:
@@ -121,7 +118,7 @@ class Captures(CaptureSession):
                 for question, surface, verdict, count in spent.verdicts
             }
         )
-        self.stand_ins = spent.stand_ins
+        self.fallback_count = spent.stand_ins
 
     @property
     def used_fallback(self) -> bool:
@@ -129,7 +126,7 @@ class Captures(CaptureSession):
 
         Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
         """
-        return self.stand_ins > 0
+        return self.fallback_count > 0
 
     # Single entities
 
@@ -268,7 +265,7 @@ class Captures(CaptureSession):
             self._walked[surface, entity_id] = capture.surface
             if capture.is_shared:
                 self._provider.resume_walk(capture.surface, entity_id)
-        self._recent.expect(video.aweme_id for video in capture.result.videos)
+        self._recent.expected.update(video.aweme_id for video in capture.result.videos)
         return capture.result
 
     async def search(
@@ -289,7 +286,7 @@ class Captures(CaptureSession):
                     continue
             steps.take(page, requests=call_trace.request_count)
         walk = steps.result()
-        self._recent.expect(video.aweme_id for video in walk.videos)
+        self._recent.expected.update(video.aweme_id for video in walk.videos)
         return walk
 
     async def _search_page(self, term: str, place: SearchPosition) -> SearchPage:

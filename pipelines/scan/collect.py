@@ -92,7 +92,7 @@ def walk_search(run: ScanRun, terms: tuple[str, ...]) -> int:
     if not run.parameters.refresh:
         earlier = run.journal.once("search_union", _UNION, read_earlier)
     with run.stopwatch.waiting("upstream"):
-        walk = run.run(
+        walk = run.wait_for(
             run.captures.search(terms, limits=to_search_limits(run.parameters), known=earlier)
         )
     state.search = walk.finished()
@@ -193,7 +193,7 @@ def read_track(run: ScanRun) -> Track:
     """
     before = run.captures.requests_used
     with run.stopwatch.waiting("upstream"):
-        track = run.run(run.captures.track(run.music_id))
+        track = run.wait_for(run.captures.track(run.music_id))
     run.state.track = track
     add_reads(run, "music_info", since=before, items=1, new=1, stop="completed")
     run.count()
@@ -216,7 +216,7 @@ def read_song(run: ScanRun) -> None:
     before, stop = run.captures.requests_used, "completed"
     try:
         with run.stopwatch.waiting("upstream"):
-            state.song = run.run(run.captures.song(track_id))
+            state.song = run.wait_for(run.captures.song(track_id))
     except (UpstreamError, ProviderUnsupportedError) as error:
         stop = error.stop_reason
     items = int(state.song is not None)
@@ -230,7 +230,7 @@ def read_music_screen(run: ScanRun, music_id: str) -> int:
     one, are never `exact_music_id`, and are what the genuine share of the list is measured by.
     """
     with run.stopwatch.waiting("upstream"):
-        walk = run.run(
+        walk = run.wait_for(
             run.captures.walk_music(
                 music_id, limit=run.parameters.candidate_limit, on_item=run.note_item
             )
@@ -336,7 +336,7 @@ def read_details(run: ScanRun) -> list[Video]:
     def skip(aweme_id: str, refusal: UpstreamError) -> None:
         state.outcomes[aweme_id] = ("not_reached", refusal.stop_reason)
 
-    errors = run.run(read_until_refused(run, missing, read, skip)) if missing else []
+    errors = run.wait_for(read_until_refused(run, missing, read, skip)) if missing else []
     done = state.read_candidates()
     state.not_reached += [
         f"video_detail:{aweme_id}" for aweme_id in missing if aweme_id not in done
@@ -419,7 +419,7 @@ def _read_screens(
             skip(name, walk.error)
         return walk.error
 
-    run.run(read_until_refused(run, names, read, skip))
+    run.wait_for(read_until_refused(run, names, read, skip))
     new = 0
     # In the order of `names`, whichever screen was read first.
     for name in filter(walks.__contains__, names):
@@ -466,7 +466,7 @@ def read_profiles(run: ScanRun) -> int:
     state.profiles = run.journal.once("known_accounts", _ACCOUNTS, recent_profiles)
     before, recalled = captures.requests_used, len(state.profiles)
     unread = [sec_uid for sec_uid in accounts if sec_uid not in state.profiles]
-    errors = run.run(read_until_refused(run, unread, read, skip))
+    errors = run.wait_for(read_until_refused(run, unread, read, skip))
 
     # The stop reason is the refusal that ended the reading, else the last error.
     error = refusal_among(errors) or next(reversed(errors), None)

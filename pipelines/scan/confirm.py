@@ -62,12 +62,12 @@ def confirm_videos(run: ScanRun, *, expands: bool = True) -> None:
             # A search that found none is not repeated.
             has_searched = len(state.settled) > 1
             found_none = has_searched and not state.references
-            references = {} if found_none else run.run(_choose_references(run))
+            references = {} if found_none else run.wait_for(_choose_references(run))
             audit_videos(run, references)
             verify_audio.write_sounds(run)
             run.count()
     finally:
-        run.run(finish_cutting(run))
+        run.wait_for(finish_cutting(run))
         run.finish_appends()
 
     # A candidate that was never compared has the outcome of its music id.
@@ -124,7 +124,7 @@ def _verify_candidates(run: ScanRun) -> list[str]:
     state = run.state
     requests, sounds_before = run.captures.requests_used, state.sounds_read
     refusals_before = state.sound_refusals.copy()
-    newly_verified = run.run(_verify_music_ids(run))
+    newly_verified = run.wait_for(_verify_music_ids(run))
     sounds = state.sounds_read - sounds_before
     refusals = state.sound_refusals - refusals_before
     # The stop reason is the most frequent refusal. A video without audio is not a refusal, and is
@@ -300,7 +300,7 @@ def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
 
     requests_before = run.captures.requests_used
     refusal = collect.refusal_among(
-        run.run(collect.read_until_refused(run, audit.sample, read, skip))
+        run.wait_for(collect.read_until_refused(run, audit.sample, read, skip))
     )
     # Pages are read concurrently: restore the order of the sample.
     details = state.audit_details
@@ -308,7 +308,7 @@ def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
         aweme_id: details[aweme_id] for aweme_id in audit.sample if aweme_id in details
     }
     state.sounds_wanted += len(state.audit_details)
-    compared = run.run(_compare_sample(run, references))
+    compared = run.wait_for(_compare_sample(run, references))
     state.comparisons.extend(pair for _, comparisons in compared for pair in comparisons)
 
     stop = refusal.stop_reason if refusal else "completed"

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.captures.recording import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.open_stores import open_lake_of
 from pipelines.platform import providers

@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 import structlog
 
-from pipelines.captures.recording import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
@@ -173,14 +173,14 @@ class ScanRun:
         captures = self.runtime.captures(
             job_id=job.job_id, cancelled=self.is_cancelled, journal=self.journal
         )
-        self.captures: Captures = self.run(self._stack.enter_async_context(captures))
+        self.captures: Captures = self.wait_for(self._stack.enter_async_context(captures))
         self.captures.restore_counters(self.state.spent)
         self.save_progress()
         return self
 
     def __exit__(self, *_exc: object) -> None:
         try:
-            self.run(self._stack.aclose())
+            self.wait_for(self._stack.aclose())
         finally:
             self._runner.close()
             self._writer.shutdown()
@@ -216,8 +216,11 @@ class ScanRun:
 
         self._appends.append(self._writer.submit(store))
 
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
-        """Run a coroutine on this scan's event loop, so that all stages share one client."""
+    def wait_for[T](self, coroutine: Coroutine[object, object, T]) -> T:
+        """Return the result of a coroutine.
+
+        It runs on this scan's event loop, so that all stages share one client.
+        """
         return self._runner.run(coroutine, context=self._context)
 
     def music_of(self, video: Video) -> str:

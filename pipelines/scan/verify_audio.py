@@ -30,7 +30,7 @@ from pipelines.audio.features.sounds import (
     sound_from_row,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
-from pipelines.captures.recording import measured_key, sound_key
+from pipelines.captures.journal import measured_key, sound_key
 from pipelines.platform.sources.table import SoundFile
 from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.rules import expansion

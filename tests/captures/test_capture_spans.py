@@ -11,7 +11,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from pipelines.captures.recording import ENDPOINT, EXPORTER, SERVICE, start_tracing
+from pipelines.captures.tracing import ENDPOINT, EXPORTER, SERVICE, start_tracing
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.captures.sharing import without_erased
+from pipelines.captures.erased_accounts import without_erased
 from warehouse.maintenance.erasure import AccountNames
 from warehouse.records.erasure import ErasureMarks, erasure_mark
 from warehouse.records.videos import Author, Music, Track, Video, VideoPage

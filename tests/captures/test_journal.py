@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from pipelines.captures.capture import Capture, CaptureRequest, pack_capture, unpack_capture
-from pipelines.captures.recording import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.platform.sources.table import SoundFile
 from warehouse.control import ControlStore, open_control, scan_journal
 from warehouse.records.errors import RateLimitedError, UnresolvedIdError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.captures.capture import Capture, CaptureRequest, pack_capture
-from pipelines.captures.recording import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from tests.captures.conftest import video
 from tests.captures.test_redirected_links import GONE, VIDEO_ID, OneVideo

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from pipelines.captures.sharing import RecentDetails
+from pipelines.captures.stored_captures import RecentDetails
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.records.errors import SametrackError, WarehouseUnavailableError

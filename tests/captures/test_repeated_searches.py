@@ -30,7 +30,7 @@ class SearchingScan:
         self, captures: Captures, stores: Any, parameters: ScanParameters, loop: asyncio.Runner
     ) -> None:
         self.state = ScanState()
-        self.captures, self.parameters, self.run = captures, parameters, loop.run
+        self.captures, self.parameters, self.wait_for = captures, parameters, loop.run
         self.runtime = SimpleNamespace(engine=stores.engine)
         self.journal = self.stopwatch = self
 

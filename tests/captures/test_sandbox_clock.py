@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.sharing import RecentDetails
+from pipelines.captures.stored_captures import RecentDetails
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from tests.deployment import LOCAL, Deployment, open_deployment

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from pipelines.captures.capture import CaptureRequest
-from pipelines.captures.session import Captures
-from pipelines.captures.sharing import (
+from pipelines.captures.recording import (
     CAPTURE_LEASE_S,
     LEASE_POLL_S,
     CaptureLease,
     CaptureSharing,
 )
+from pipelines.captures.session import Captures
 from pipelines.captures.walks import SearchLimits
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, open_control

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.sharing import RecentDetails
+from pipelines.captures.stored_captures import RecentDetails
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
@@ -65,7 +65,7 @@ async def test_only_complete_and_fresh_observations_are_served(engine: CountingE
 
 async def test_shown_works_are_looked_up_with_the_first_question(engine: CountingEngine) -> None:
     recall = RecentDetails(engine)
-    recall.expect(["11111", "22222", "99999"])
+    recall.expected.update(["11111", "22222", "99999"])
     await recall.find("33333", max_age_s=60)
     assert await recall.find("11111", max_age_s=60) is not None
     assert await recall.find("99999", max_age_s=60) is None

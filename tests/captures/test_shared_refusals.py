@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from pipelines.captures.capture import CaptureRequest
-from pipelines.captures.sharing import raise_refusal, restore_value, upstream_errors
+from pipelines.captures.stored_captures import raise_refusal, restore_value, upstream_errors
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.errors import (
     InvalidMusicInputError,

@@ -10,8 +10,9 @@ import pytest
 
 from pipelines.captures.capture import CaptureKind, CaptureRequest
 from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.recording import LEASE_POLL_S
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import LEASE_POLL_S, restore_value
+from pipelines.captures.stored_captures import restore_value
 from tests.captures.test_shared_captures import together
 from tests.fake_clock import FakeClock
 from warehouse.records.errors import RefusedLatelyError

@@ -44,12 +44,12 @@ BATCH = 10
 MONTH = ("2022-01-01", "2022-01-31")
 KILLED = f"""
 import sys
-import pipelines.captures.sharing as sharing
+import pipelines.captures.recording as recording
 import pipelines.charts.backfill as backfill
 from pipelines.charts.service import open_chart_service
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
-sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life
+recording.CAPTURE_LEASE_S = 1.0  # what a dead process holds up others for; twelve in life
 backfill.BATCH = {BATCH}
 with open_chart_service(Settings(_env_file=None)) as service:
     service.fill(

@@ -79,7 +79,7 @@ def ch_id(stored_reads: ReadService) -> str:
     """A hashtag of the invented world, as a work of it names it."""
 
     async def find() -> str:
-        async with stored_reads.sources.users() as captures:
+        async with stored_reads.sources.open("users") as captures:
             for row in range(len(WORLD.works)):
                 found: Any = await captures.video(WORLD.works.row(row).aweme_id)
                 if isinstance(found, Video) and found.hashtags:
@@ -336,13 +336,10 @@ class RefusedSources(ScriptedSources):
     """The public source refuses before demo data stands in."""
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
-        def refused(*arguments: Any, **options: Any) -> Any:
-            built = build(*arguments, **options)
-            built._real = RefusingProvider(built._real)
-            return built
-
-        return Sources._captures(self, refused, name, **options)
+    def _build(self, build: Callable[..., Any]) -> Any:
+        built: Any = Sources._build(self, build)
+        built._real = RefusingProvider(built._real)
+        return built
 
 
 @pytest.fixture

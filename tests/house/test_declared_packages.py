@@ -40,7 +40,7 @@ BEHIND_AN_EXTRA = {
     "celery": ("pipelines/orchestration/runs/celery_runs.py",),
     "mobileapp": ("pipelines/platform/mobileapp/adb.py",),
     "postgres": ("pipelines/orchestration/server_storage.py",),
-    "telemetry": ("pipelines/captures/recording.py",),
+    "telemetry": ("pipelines/captures/tracing.py",),
 }  # fmt: skip
 """The only places that import a library of an extra."""
 IN_A_CLONE = {"api/generate/client.py": {"unasync"}}

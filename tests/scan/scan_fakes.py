@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 class FakeScan:
     """The part of a scan that each of its steps needs."""
 
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
+    def wait_for[T](self, coroutine: Coroutine[object, object, T]) -> T:
         return asyncio.run(coroutine)
 
     def waiting(self, kind: str) -> AbstractContextManager[None]:

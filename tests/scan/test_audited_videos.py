@@ -109,7 +109,7 @@ class AuditSession:
             if name in self._sounds
         ]
 
-    def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
+    def wait_for[T](self, coroutine: Coroutine[object, object, T]) -> T:
         return asyncio.run(coroutine)
 
     def waiting(self, kind: str) -> AbstractContextManager[None]:

@@ -206,7 +206,7 @@ def test_a_cancel_noticed_in_one_group_ends_the_others_before_their_files_are_de
         "pipelines.scan.rules.expansion.verification_order", lambda groups, **_: sorted(groups)
     )
     with asyncio.Runner() as runner:
-        monkeypatch.setattr(scan, "run", runner.run)
+        monkeypatch.setattr(scan, "wait_for", runner.run)
         with pytest.raises(RunCancelledError):
             confirm(scan)
     assert ended == ["group ended", "files deleted"]

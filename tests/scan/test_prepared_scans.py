@@ -75,7 +75,7 @@ class ResolvingScan:
     def __exit__(self, *_: object) -> None:
         """Nothing is open."""
 
-    def run(self, target: Any) -> str:
+    def wait_for(self, target: Any) -> str:
         assert target == f"target of {self._input}"
         return MUSIC_ID
 

@@ -2,7 +2,7 @@
 
 The lake gets captures in batches, so the last captures of a killed process are not there. Here each
 capture is written before the scan uses it. The next run of the job reads the journal instead of the
-platform. The content of its rows is defined in `pipelines.captures.recording`. The preview
+platform. The content of its rows is defined in `pipelines.captures.journal`. The preview
 has the videos that the scan has confirmed so far, for users who watch it; its content is defined in
 `pipelines.scan.state.preview`.
 """

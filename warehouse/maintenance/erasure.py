@@ -2,7 +2,7 @@
 
 The marks are written first, so that every later capture drops the account. The search is repeated,
 because a capture that began earlier may still write rows of it. The command and the outputs of runs
-are in `pipelines.erasure`; captures of erased accounts in `pipelines.captures.sharing`.
+are in `pipelines.erasure`; captures of erased accounts in `pipelines.captures.erased_accounts`.
 """
 
 import gzip

@@ -59,7 +59,7 @@ async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
     """Return the excerpt of a sound as MP3, read from the platform into a temporary folder."""
     await run_sync(lambda: sources.sounds_dir.mkdir(parents=True, exist_ok=True))
     with TemporaryDirectory(dir=sources.sounds_dir, prefix=".kept-") as folder:
-        async with sources.sounds(Path(folder)) as captures:
+        async with sources.open("music", for_user=False, sounds_dir=Path(folder)) as captures:
             detail = await captures.video(missing.aweme_id)
             if isinstance(detail, Unavailability):
                 raise NotFoundError(

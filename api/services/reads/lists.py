@@ -16,7 +16,7 @@ from api.schemas.lists import CursorList
 from api.services.reads import documents
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_video_document
@@ -81,11 +81,6 @@ class ListSource[Answer]:
     to_answer: Callable[[documents.ListPage], Answer]
     is_foreign: Callable[[Video], bool]
 
-    @property
-    def entities(self) -> tuple[tuple[str, str], ...]:
-        """The captures that the pages depend on."""
-        return ((self.surfaces[0], self.entity_id),)
-
     async def read(
         self, request: ListPageRequest, *, now: datetime, deadline: Deadline
     ) -> documents.ReadResult[Answer]:
@@ -98,7 +93,12 @@ class ListSource[Answer]:
         """
         place = parse_place(parse_cursor, request.cursor, self.cursor_name)
         page = None if request.refresh else await self.read_page(place, request)
-        is_read = request.refresh or self._is_due(place, page, request, now=now)
+        is_read = request.refresh or (place.is_newest and page is None)
+        if place.is_newest and page is not None:  # never while paging
+            is_empty = page.union_count == 0
+            ttl_s = self.sources.settings.negative_ttl if is_empty else request.ttl_s
+            observed_at = page.last_observed_at
+            is_read = ttl_s is not None and not is_fresh(observed_at, now=now, ttl_s=ttl_s)
         if is_read:
             async with deadline.guard(self.surfaces[0]):
                 screen = await self.read_first_screen()
@@ -137,7 +137,8 @@ class ListSource[Answer]:
         until = None
         if place.is_newest and request.ttl_s is not None:
             until = fresh_until(page.last_observed_at, request.ttl_s)
-        entities = (*self.entities, *(("video_page", aweme_id) for aweme_id in page.aweme_ids))
+        details = (("video_page", aweme_id) for aweme_id in page.aweme_ids)
+        entities = ((self.surfaces[0], self.entity_id), *details)
         return documents.ReadResult(document, entities, until)
 
     async def read_page(self, place: PagePosition, request: ListPageRequest) -> UnionPage | None:
@@ -188,23 +189,6 @@ class ListSource[Answer]:
         if is_first and page.is_substituted:
             raise foreign_rows_error(page, surface=self.surfaces[0])
         return [to_video_document(video) for video in own]
-
-    def _is_due(
-        self,
-        place: PagePosition,
-        page: UnionPage | None,
-        request: ListPageRequest,
-        *,
-        now: datetime,
-    ) -> bool:
-        """Return True if a new first screen must be read; never while paging."""
-        if not place.is_newest:
-            return False
-        if page is None:
-            return True
-        negative_ttl = self.sources.settings.negative_ttl
-        ttl_s = negative_ttl if page.union_count == 0 else request.ttl_s
-        return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
 def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> documents.ListPage:
@@ -321,7 +305,7 @@ async def _read_first_screen(
         UpstreamError: The platform refused the first screen.
         SametrackError: `unknown`, if the platform does not know the entity.
     """
-    async with sources.music() as captures:
+    async with sources.open("music") as captures:
         walk = await walk_list(captures)
         if walk.error is not None:
             raise walk.error

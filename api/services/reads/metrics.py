@@ -43,7 +43,7 @@ async def read_metrics(
     stored = await known_profile(sources, sec_user_id, now=window.end)
     async with AsyncExitStack() as stack:
         async with deadline.guard(SURFACE):
-            captures = await stack.enter_async_context(sources.users())
+            captures = await stack.enter_async_context(sources.open("users"))
             profile = stored or await fetch_profile(sources, captures, sec_user_id)
         collector = _Collector(sources, captures, sec_user_id, window, count, deadline)
         await collector.collect()

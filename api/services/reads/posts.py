@@ -15,7 +15,7 @@ from api.services.reads import documents, lists
 from api.services.reads.sources import Deadline, Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from warehouse.queries.lists import (
     CapturedPage,
@@ -141,7 +141,7 @@ async def _by_platform_cursor(
         if page is None:
             raise lists.unknown_cursor_error(CURSOR)
     else:
-        async with deadline.guard(SURFACES[0]), sources.users() as captures:
+        async with deadline.guard(SURFACES[0]), sources.open("users") as captures:
             page = await find_posts(
                 sources,
                 captures,
@@ -197,9 +197,9 @@ async def _to_answer(
             is_demo=listing.sources.is_demo,
         )
     )
-    videos = tuple(("video_page", name) for name in ids)
+    entities = ((SURFACES[0], listing.entity_id), *(("video_page", name) for name in ids))
     until = fresh_until(page.observed_at, listing.sources.settings.posts_ttl)
-    return documents.ReadResult(document, listing.entities + videos, until)
+    return documents.ReadResult(document, entities, until)
 
 
 def _fallback_page(
@@ -222,7 +222,7 @@ def _list_source(
     sources: Sources, sec_user_id: str, *, now: datetime
 ) -> lists.ListSource[PostList]:
     async def read() -> lists.FreshFirstScreen:
-        async with sources.users() as captures:
+        async with sources.open("users") as captures:
             walk = await captures.walk_user_posts(sec_user_id)
             if walk.error is not None:
                 raise walk.error

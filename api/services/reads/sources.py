@@ -9,23 +9,23 @@ is read, and how a response reports what is missing.
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import is_fresh
+from pipelines.captures.stored_captures import is_fresh
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform import providers
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import is_demo_world
@@ -108,6 +108,7 @@ class Deadline:
         )
 
     async def _end(self, limit: asyncio.Timeout) -> None:
+        """Let a time limit pass when the deadline has passed."""
         await self._clock.sleep(self.left_s)
         limit.reschedule(asyncio.get_running_loop().time())
 
@@ -219,11 +220,6 @@ class Sources:
         return self.settings.data_provider
 
     @property
-    def music_provider(self) -> str:
-        """Name of the source for music and hashtag lists."""
-        return providers.music_provider_name(self.settings)
-
-    @property
     def pages_posts_locally(self) -> bool:
         """True if `max_cursor` is a local cursor over observed posts."""
         source = providers.PROVIDERS[self.data_provider]
@@ -242,31 +238,52 @@ class Sources:
         )
         return is_fresh(await run_sync(find), now=now, ttl_s=self.settings.negative_ttl)
 
-    def users(self) -> AbstractAsyncContextManager[Captures]:
-        """Open captures from the source of users, posts and single videos.
+    @asynccontextmanager
+    async def open(
+        self,
+        kind: Literal["users", "music"],
+        *,
+        for_user: bool = True,
+        has_songs: bool = False,
+        sounds_dir: Path | None = None,
+    ) -> AsyncIterator[Captures]:
+        """Open captures from a source.
+
+        Args:
+            kind: The source of users, posts and single videos, or that of music and hashtag lists.
+            for_user: Its answers go to a user directly, so a sick source is asked once all the
+                same, and demo data may replace a refusal.
+            has_songs: Include the music service, if the world has one.
+            sounds_dir: Folder for downloaded sounds, in place of the usual one.
 
         Raises:
-            ProviderUnsupportedError: This release does not support the source. So for all others.
+            ProviderUnsupportedError: This release does not support the source.
         """
-        return self._captures(
-            partial(providers.build_data_provider, for_user=True), self.data_provider
-        )
-
-    def music(self) -> AbstractAsyncContextManager[Captures]:
-        """Open captures from the source of music and hashtag lists."""
-        return self._captures(
-            partial(providers.build_music_provider, for_user=True), self.music_provider
-        )
-
-    def songs(self) -> AbstractAsyncContextManager[Captures]:
-        """Open captures from the source of music, with the music service if the world has one."""
-        return self._captures(providers.build_music_provider, self.music_provider, has_songs=True)
-
-    def sounds(self, folder: Path) -> AbstractAsyncContextManager[Captures]:
-        """Open captures from the source of music that download sounds to a folder."""
-        return self._captures(
-            providers.build_music_provider, self.music_provider, sounds_dir=folder
-        )
+        if kind == "users":
+            name, build = self.data_provider, providers.build_data_provider
+        else:
+            name = providers.music_provider_name(self.settings)
+            build = providers.build_music_provider
+        # Sources are built in a thread: one may read files or generate data first.
+        async with (
+            self._semaphore(name),
+            Captures(
+                provider=await run_sync(
+                    self._build, partial(build, for_user=True) if for_user else build
+                ),
+                songs=await run_sync(self._build, providers.build_song_source)
+                if has_songs
+                else None,
+                lake=self.engine.lake,
+                engine=self.engine,
+                control=self.control,
+                sounds_dir=sounds_dir or self.sounds_dir,
+                link_ttl_s=self.settings.link_ttl_days * 86_400.0,
+                flush_every=_NEVER_EARLIER,
+                flush_after_s=_NEVER_EARLIER,
+            ) as captures,
+        ):
+            yield captures
 
     @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
@@ -282,36 +299,6 @@ class Sources:
                 lake=self.engine.lake,
                 engine=self.engine,
                 control=self.control,
-                flush_every=_NEVER_EARLIER,
-                flush_after_s=_NEVER_EARLIER,
-            ) as captures,
-        ):
-            yield captures
-
-    @asynccontextmanager
-    async def _captures(
-        self,
-        build: Callable[..., Provider],
-        name: str,
-        *,
-        has_songs: bool = False,
-        sounds_dir: Path | None = None,
-    ) -> AsyncIterator[Captures]:
-        """Open captures. Sources are built in a thread: one may read files or generate data
-        first.
-        """
-        async with (
-            self._semaphore(name),
-            Captures(
-                provider=await run_sync(self._build, build),
-                songs=await run_sync(self._build, providers.build_song_source)
-                if has_songs
-                else None,
-                lake=self.engine.lake,
-                engine=self.engine,
-                control=self.control,
-                sounds_dir=sounds_dir or self.sounds_dir,
-                link_ttl_s=self.settings.link_ttl_days * 86_400.0,
                 flush_every=_NEVER_EARLIER,
                 flush_after_s=_NEVER_EARLIER,
             ) as captures,

@@ -10,7 +10,7 @@ from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, Sources
 from pipelines.captures.session import Captures
-from pipelines.captures.sharing import fresh_until, is_fresh
+from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.queries.captures import read_profile
@@ -48,7 +48,7 @@ async def resolve_user(
     target = sources.profile.find_target(text)
     if target is not None and target.url is not None:
         await _refuse_dead_link(sources, target, now=now)
-    async with deadline.guard("short_link"), sources.users() as captures:
+    async with deadline.guard("short_link"), sources.open("users") as captures:
         sec_user_id = await captures.resolve_user(text)
     return ReadResult(
         {
@@ -71,7 +71,7 @@ async def read_user(
     """
     profile = await known_profile(sources, sec_user_id, now=now)
     if profile is None:
-        async with deadline.guard(SURFACE), sources.users() as captures:
+        async with deadline.guard(SURFACE), sources.open("users") as captures:
             profile = await fetch_profile(sources, captures, sec_user_id)
     account = profile.account
     document: UserProfile = {

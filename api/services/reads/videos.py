@@ -16,7 +16,7 @@ from api.responses.errors import error_spec
 from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Deadline, ReadOutcomes, Sources
-from pipelines.captures.sharing import is_fresh
+from pipelines.captures.stored_captures import is_fresh
 from pipelines.documents.result_types import VideoDocument
 from pipelines.documents.videos import to_document, to_video_document
 from pipelines.platform.sources.table import DetailOrUnavailable
@@ -52,7 +52,7 @@ async def read_videos(
         async with AsyncExitStack() as stack:
             try:
                 async with deadline.guard(SURFACE):  # others may have the source
-                    captures = await stack.enter_async_context(sources.users())
+                    captures = await stack.enter_async_context(sources.open("users"))
             except UnreachableError:
                 read.late.extend(to_read)
             else:

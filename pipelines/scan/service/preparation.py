@@ -51,8 +51,8 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
         return PreparedScan("")
     music_id = job.music_id
     if not music_id:
-        with ScanRun(runtime, job, music_id="") as session:
-            music_id = session.run(session.captures.resolve(job.input))
+        with ScanRun(runtime, job, music_id="") as run:
+            music_id = run.wait_for(run.captures.resolve(job.input))
     # From here, readers of the job see the music id, and later requests find its result by the key.
     key, twin_key = job_keys(runtime, job, music_id)
     jobs.set_target(runtime.control, job.job_id, music_id=music_id, scan_key=key)

@@ -179,7 +179,7 @@ async def test_a_capture_of_this_process_ends_the_keeping_at_once() -> None:
     service = CachedService()
     await warm(service)
     service.store.capture(ENTITY)
-    await asyncio.to_thread(service.changes.mark_changed, [ENTITY])
+    await asyncio.to_thread(service.changes.report_changed, [ENTITY])
     assert (await ask(service)).json()["data"]["times"] == 1
 
 

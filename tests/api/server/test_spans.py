@@ -23,7 +23,8 @@ from api.app import create_app
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.settings import ApiSettings
-from pipelines.captures.recording import capture_span, start_tracing
+from pipelines.captures.recording import capture_span
+from pipelines.captures.tracing import start_tracing
 from warehouse.records.errors import EmptyAnswerError
 
 exporter = InMemorySpanExporter()

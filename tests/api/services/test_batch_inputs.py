@@ -60,7 +60,7 @@ class FakeSources:
         return CachedLink("music", "11111") if key in self.known else None
 
     @asynccontextmanager
-    async def songs(self) -> AsyncIterator[FakeCaptures]:
+    async def open(self, _kind: str, **_options: bool) -> AsyncIterator[FakeCaptures]:
         yield self.captures
 
 

@@ -39,8 +39,10 @@ class Platform:
         self.asked: list[str] = []
 
     @asynccontextmanager
-    async def sounds(self, folder: Path) -> AsyncIterator["Platform"]:
-        self._folder = folder
+    async def open(
+        self, _kind: str, *, sounds_dir: Path, **_options: bool
+    ) -> AsyncIterator["Platform"]:
+        self._folder = sounds_dir
         yield self
 
     async def video(self, aweme_id: str) -> Any:

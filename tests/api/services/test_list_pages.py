@@ -47,11 +47,8 @@ class MovingSources(ScriptedSources):
     looks: list[int]
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
-        def moving(*arguments: Any, **options: Any) -> Any:
-            return Moving(build(*arguments, **options), self.script, self.looks)
-
-        return super(ScriptedSources, self)._captures(moving, name, **options)
+    def _build(self, build: Callable[..., Any]) -> Any:
+        return Moving(super(ScriptedSources, self)._build(build), self.script, self.looks)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from dagster import job, op
 
 from pipelines.captures.capture import CaptureRequest
-from pipelines.captures.sharing import ErasureMarksCache, refuse_erased, without_erased
+from pipelines.captures.erased_accounts import ErasureMarksCache, refuse_erased, without_erased
 from pipelines.erasure import forget_runs, open_erasure
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
