@@ -4,8 +4,9 @@ import asyncio
 from contextlib import suppress
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import load_profile
-from tests.platform.host_rates import FreeTurns
+from tests.platform.host_rates import NoRateLimit
 
 PIECE = 65_536
 
@@ -29,7 +30,7 @@ async def _read(body: bytes, coding: str) -> int:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     profile = load_profile("sandbox", sandbox_port=port)
-    async with server, GuestClient(profile, FreeTurns()) as client:
+    async with server, GuestClient(profile, HostPolicy(limiter=NoRateLimit())) as client:
         host = profile.hosts.share
         ask = HttpRequest(
             surface="music_list", url=f"http://{host}:{port}/", allowed=(host,), attempts=1

@@ -143,8 +143,18 @@ def _same_host_asked() -> AbstractContextManager[object]:
     return patch(PLANNER + "refusal_scope", wider)
 
 
-def _never_paused(_control: ControlStore, _host: str) -> None:
-    """Forget that a host asked for a pause."""
+@contextmanager
+def _pauses_forgotten() -> Any:
+    take = hosts.take
+
+    def take_although_paused(bucket: Any, now: float, **rules: Any) -> Any:
+        return take(replace(bucket, paused_until=None), now, **rules)
+
+    with (
+        patch(BUCKET, take_although_paused),
+        patch.object(hosts, "paused_until", return_value=None),
+    ):
+        yield
 
 
 BUGS: dict[str, Bug] = {
@@ -166,7 +176,7 @@ BUGS: dict[str, Bug] = {
     "the daily budget is not looked at": _bucket(_no_budget),
     "a spent token is not counted": _bucket(lambda bucket, _p: replace(bucket, spent=0)),
     "a bucket is always full": _bucket(lambda bucket, p: replace(bucket, tokens=p["burst"])),
-    "a pause is forgotten": lambda: patch.object(hosts, "paused_until", _never_paused),
+    "a pause is forgotten": _pauses_forgotten,
     "circuits never open": _failure(threshold=10**6),
     "circuits open too early": _failure(threshold=1),
     "circuits close too early": _failure(open_s=1.0),

@@ -15,8 +15,9 @@ from benchmarks.simulation.politeness import BUDGET, BURST, LONGEST_S, OPEN_S, P
 from benchmarks.simulation.processes import Process
 from benchmarks.simulation.watched import Promises, WatchedStore
 from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.http.circuit_breaker import CircuitBreaker, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter, build_host_policy
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes, HostRate, load_profile
 from pipelines.platform.sources.planner import Planner, SurfaceReader
@@ -98,10 +99,9 @@ class SimulatedClient(GuestClient):
     """The real client; its requests end at the simulated platform."""
 
     def __init__(
-        self, platform: Platform, process: Process, promises: Promises, turns: HostRateLimiter,
-        policy: HostPolicy,
-    ) -> None:  # fmt: skip
-        super().__init__(PROFILE, turns, limits=LIMITS, host_policy=policy)
+        self, platform: Platform, process: Process, promises: Promises, policy: HostPolicy
+    ) -> None:
+        super().__init__(PROFILE, policy, limits=LIMITS)
         self._platform, self._process, self._promises = platform, process, promises
 
     async def _exchange(
@@ -187,10 +187,12 @@ def open_reader(
 ) -> ReadingProcess:
     """Build what reads the platform, as a provider builds it."""
     clock = promises.clock
-    turns = HostRateLimiter(store, PROFILE.rate, daily_budget=BUDGET, clock=clock)
-    policy = build_host_policy(PROFILE, store, obeys_robots=False, clock=clock)
-    policy = HostPolicy(circuits=policy.circuits, health=policy.health)
-    reader = QuestionReader(SimulatedClient(platform, process, promises, turns, policy), promises)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(store, PROFILE.rate, daily_budget=BUDGET, clock=clock),
+        circuits=CircuitBreaker(store, PROFILE.circuit),
+        health=LearnedHealth(store, clock=clock),
+    )
+    reader = QuestionReader(SimulatedClient(platform, process, promises, policy), promises)
     return ReadingProcess(process, reader, Planner(reader))
 
 

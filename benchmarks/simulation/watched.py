@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -54,10 +53,11 @@ def _take_token(original: Any, control: WatchedStore, host: str, **given: Any) -
     return grant
 
 
-def _pause(original: Any, control: WatchedStore, host: str, until: datetime) -> None:
-    original(control, host, until)
+def _pause(original: Any, control: WatchedStore, host: str, wait_s: float) -> None:
+    until = control.now() + wait_s
+    original(control, host, wait_s)
     control.promises.note(f"pause {host} {until}")
-    control.promises.politeness.paused(host, until.timestamp())
+    control.promises.politeness.paused(host, until)
 
 
 def _check(

@@ -21,7 +21,7 @@ from pipelines.doctor.documents import CheckResult, CheckState
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.phone import Claim, NotIdleError, Phone, advice, unavailable
-from pipelines.platform.providers import music_provider_name, uses_device
+from pipelines.platform.providers import PROVIDERS, music_provider_name
 from pipelines.platform.providers.mobileapp_guest import open_phone
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -231,7 +231,7 @@ def device_checks(
         settings: Which device, and whether scans read with it.
         may_open: Whether the app may be opened, which contacts the platform.
     """
-    is_needed = uses_device(music_provider_name(settings))
+    is_needed = PROVIDERS[music_provider_name(settings)].uses_device
     if settings.mobileapp_device is None and not is_needed:
         return []
     checks = _DeviceChecks(settings, may_open=may_open, failure="fail" if is_needed else "warn")

@@ -47,7 +47,7 @@ class Runtime:
     @property
     def uses_device(self) -> bool:
         """Whether scans read an app on an Android device."""
-        return providers.uses_device(self.music_provider)
+        return providers.PROVIDERS[self.music_provider].uses_device
 
     @property
     def is_demo(self) -> bool:

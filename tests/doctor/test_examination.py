@@ -14,7 +14,7 @@ from pipelines.doctor.probes.canaries import Canaries
 from pipelines.doctor.probes.probe_round import ProbeRound
 from pipelines.doctor.probes.table import PROBES, ProbeReader
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
 from warehouse.control import open_control
@@ -92,9 +92,8 @@ async def test_the_time_of_a_round_ends_every_question(tmp_path: Path, silent_po
     home = open_home(tmp_path, "sandbox")
     profile = load_profile("sandbox", sandbox_port=silent_port)
     control = open_control(home.control_url, world="sandbox")
-    reader = ProbeReader(
-        GuestClient(profile, HostRateLimiter(control, profile.rate, daily_budget=100))
-    )
+    limiter = HostRateLimiter(control, profile.rate, daily_budget=100)
+    reader = ProbeReader(GuestClient(profile, HostPolicy(limiter=limiter)))
     canaries = Canaries()
     canaries.offer("music_id", "7300000000000000001")
     found = await ProbeRound(reader, canaries, {}, "cli").run(PROBES, total_s=0.3)

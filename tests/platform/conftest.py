@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pipelines.platform.call_trace import HttpResponse, current_trace
-from pipelines.platform.http.circuit_breaker import LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S, HostRateLimiter
+from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S, HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.sandbox_platform import (
     client,
@@ -63,8 +62,7 @@ class ScriptedClient(GuestClient):
         self.asked: list[HttpRequest] = []
         self.is_closed = False
         self.pauses = PausedHosts()
-        self.health = LearnedHealth()
-        self._turns = self.pauses
+        self.policy = HostPolicy(limiter=self.pauses)
         self._script = list(script)
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Turns that come at once, for tests that are not about waiting."""
+"""Rate limits that let every request go at once, for tests that are not about waiting."""
 
 from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import HostRate
@@ -7,8 +7,8 @@ AT_ONCE = HostRate(per_second=1_000_000, burst=1_000_000, parallel=4)
 """On a control store: pauses and budgets hold, and nobody waits for a token."""
 
 
-class FreeTurns(HostRateLimiter):
-    """Gives every turn at once, and needs no store."""
+class NoRateLimit(HostRateLimiter):
+    """Lets every request go at once, and needs no store."""
 
     def __init__(self) -> None:
         self.max_wait_s = 0.0

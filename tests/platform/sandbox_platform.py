@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, suppress
@@ -17,7 +18,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.provider import ProviderDependencies
@@ -117,7 +118,7 @@ async def scripted_server() -> AsyncIterator[ScriptedServer]:
 
 @pytest.fixture
 def control_store(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
-    """A control store for turns, pauses and budgets."""
+    """A control store for rate limits, pauses and budgets."""
     url = f"sqlite:///{tmp_path / 'hosts.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
         yield store
@@ -137,9 +138,11 @@ def clock() -> FakeClock:
 async def client(
     scripted_profile: PlatformProfile, control_store: ControlStore, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    )
     async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(GuestClient(scripted_profile, turns, limits=PATIENT))
+        yield await stack.enter_async_context(GuestClient(scripted_profile, policy, limits=PATIENT))
 
 
 @dataclass(frozen=True)
@@ -187,10 +190,10 @@ JOB = "0b3e0f3e-1111-4222-8333-444455556666"
 class Stores:
     """Lake, engine and control store of one test."""
 
-    def __init__(self, root: Path, clock: FakeClock) -> None:
+    def __init__(self, root: Path, unix: Callable[[], float] = time.time) -> None:
         self.lake = open_lake(str(root / "lake"), world="sandbox")
         url = f"sqlite:///{root / 'control.sqlite'}"
-        self.control = open_control(url, world="sandbox", clock=clock.unix)
+        self.control = open_control(url, world="sandbox", clock=unix)
         self.engine = Engine(self.lake)
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
@@ -200,7 +203,7 @@ class Stores:
 
 @pytest.fixture
 def stores(tmp_path: Path, clock: FakeClock) -> Any:
-    stores = Stores(tmp_path, clock)
+    stores = Stores(tmp_path, clock.unix)
     yield stores
     stores.engine.close()
     stores.control.close()

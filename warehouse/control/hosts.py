@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, NamedTuple, get_args
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 
 from warehouse.control import schema
 from warehouse.control.database import ControlStore, StoredRow, to_time
@@ -28,16 +28,17 @@ class TokenGrant:
     """Permission for one request: wait `wait_s` seconds, then send it.
 
     `spent`: the daily budget is used up, no request is granted, and `wait_s` is the time until the
-    next day (UTC).
+    next day (UTC). `is_paused`: the host is paused for `wait_s` seconds, and no token is taken.
     """
 
     wait_s: float
-    spent: bool
+    spent: bool = False
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """State of one host: `tokens` at `filled_at`, `spent` requests on `day`.
+    """State of one host: `tokens` at `filled_at`, `spent` requests on `day`, its pause.
 
     Negative `tokens` are reserved in advance. Times are Unix seconds, `day` is days since the epoch
     (UTC).
@@ -47,6 +48,7 @@ class Bucket:
     filled_at: float
     day: int
     spent: int
+    paused_until: float | None = None
 
 
 def full_bucket(now: float, *, burst: float) -> Bucket:
@@ -57,7 +59,9 @@ def full_bucket(now: float, *, burst: float) -> Bucket:
 def take(
     bucket: Bucket, now: float, *, rate_per_s: float, burst: float, daily_budget: int
 ) -> tuple[Bucket, TokenGrant]:
-    """Take one token, unless the day's budget is used up."""
+    """Take one token, unless the host is paused or the day's budget is used up."""
+    if bucket.paused_until is not None and bucket.paused_until > now:
+        return bucket, TokenGrant(wait_s=bucket.paused_until - now, is_paused=True)
     now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
     today = int(now // DAY_S)
     spent = bucket.spent if today == bucket.day else 0
@@ -67,7 +71,7 @@ def take(
     gained = (now - bucket.filled_at) * rate_per_s
     tokens = min(burst, bucket.tokens + gained) - 1
     after = replace(bucket, tokens=tokens, filled_at=now, day=today, spent=spent + 1)
-    return after, TokenGrant(wait_s=max(0.0, -tokens / rate_per_s), spent=False)
+    return after, TokenGrant(wait_s=max(0.0, -tokens / rate_per_s))
 
 
 def take_token(
@@ -78,31 +82,28 @@ def take_token(
     with control.write() as connection:
         # Read under the lock: after a wait for it, an earlier time would refill too little.
         now = control.now()
-        columns = (
-            schema.HOSTS.c.tokens,
-            schema.HOSTS.c.filled_at,
-            schema.HOSTS.c.day,
-            schema.HOSTS.c.spent,
-        )
+        columns = (schema.HOSTS.c[field.name] for field in fields(Bucket))
         query = select(*columns).where(row).with_for_update()
         new = {"host": host, **asdict(full_bucket(now, burst=burst))}
-        bucket = control.first_or_created(connection, query, schema.HOSTS, new)
+        bucket = Bucket(**control.first_or_created(connection, query, schema.HOSTS, new)._asdict())
         after, grant = take(
-            Bucket(**bucket._asdict()),
+            bucket,
             now,
             rate_per_s=rate_per_s,
             burst=burst,
             daily_budget=daily_budget,
         )
-        connection.execute(update(schema.HOSTS).where(row).values(asdict(after)))
+        if after is not bucket:
+            connection.execute(update(schema.HOSTS).where(row).values(asdict(after)))
         return grant
 
 
-def pause_host(control: ControlStore, host: str, until: datetime) -> None:
-    """Pause all requests to a host until this time. A longer pause is kept."""
-    moment = until.timestamp()
+def pause_host(control: ControlStore, host: str, wait_s: float) -> None:
+    """Pause all requests to a host for so many seconds. A longer pause is kept."""
+    now = control.now()
+    moment = now + wait_s
     row = schema.HOSTS.c.host == host
-    new = {"host": host, **asdict(full_bucket(control.now(), burst=1))}
+    new = {"host": host, **asdict(full_bucket(now, burst=1))}
     is_longer = func.coalesce(schema.HOSTS.c.paused_until, 0) < moment
     with control.write() as connection:
         control.first_or_created(
@@ -250,7 +251,9 @@ def check_circuit(
     If its circuit has been open long enough, one process gets the probe, for `probe_s` seconds.
     """
     now = control.now()
-    query = select(*_CIRCUIT_STATE, schema.CIRCUITS.c.worked_at).where(_of_circuit(host, surface))
+    query = select(*_CIRCUIT_STATE, schema.CIRCUITS.c.worked_at).where(
+        _is_row(schema.CIRCUITS, host, surface)
+    )
     with control.read() as connection:
         row = connection.execute(query).first()
     if row is None:
@@ -265,7 +268,9 @@ def check_circuit(
         after, decision = decide_request(circuit, control.now(), probe_s=probe_s)
         if after is not circuit:
             connection.execute(
-                update(schema.CIRCUITS).where(_of_circuit(host, surface)).values(asdict(after))
+                update(schema.CIRCUITS)
+                .where(_is_row(schema.CIRCUITS, host, surface))
+                .values(asdict(after))
             )
         return decision
 
@@ -353,20 +358,22 @@ def _change_circuit(
     with control.write() as connection:
         circuit = change(_locked_circuit(control, connection, host, surface))
         values = {**asdict(circuit), **times}
-        connection.execute(update(schema.CIRCUITS).where(_of_circuit(host, surface)).values(values))
+        connection.execute(
+            update(schema.CIRCUITS).where(_is_row(schema.CIRCUITS, host, surface)).values(values)
+        )
 
 
 def _locked_circuit(
     control: ControlStore, connection: Connection, host: str, surface: str
 ) -> Circuit:
-    query = select(*_CIRCUIT_STATE).where(_of_circuit(host, surface)).with_for_update()
+    query = select(*_CIRCUIT_STATE).where(_is_row(schema.CIRCUITS, host, surface)).with_for_update()
     new = {"host": host, "surface": surface, **asdict(Circuit())}
     row = control.first_or_created(connection, query, schema.CIRCUITS, new)
     return Circuit(**row._asdict())
 
 
-def _of_circuit(host: str, surface: str) -> ColumnElement[bool]:
-    return and_(schema.CIRCUITS.c.host == host, schema.CIRCUITS.c.surface == surface)
+def _is_row(table: Table, host: str, surface: str) -> ColumnElement[bool]:
+    return and_(table.c.host == host, table.c.surface == surface)
 
 
 # Latest answers of surfaces, shared by all processes; the planner decides what they mean.
@@ -379,7 +386,7 @@ def note_answer(
 
     Earlier answers are forgotten if the last one is older than `max_age_s`.
     """
-    now, is_row = control.now(), _of_surface(host, surface)
+    now, is_row = control.now(), _is_row(schema.SURFACE_ANSWERS, host, surface)
     with control.write() as connection:
         row = _locked_surface(control, connection, host, surface)
         # After a long pause the earlier answers say nothing about the surface today.
@@ -406,7 +413,7 @@ def claim_probe(
     control: ControlStore, host: str, surface: str, *, every_s: float, recovered: str
 ) -> bool:
     """Return True if a probe is due, for the first caller of each interval."""
-    now, is_row = control.now(), _of_surface(host, surface)
+    now, is_row = control.now(), _is_row(schema.SURFACE_ANSWERS, host, surface)
     with control.write() as connection:
         row = _locked_surface(control, connection, host, surface)
         is_due = is_probe_due(
@@ -425,7 +432,11 @@ def _locked_surface(
     control: ControlStore, connection: Connection, host: str, surface: str
 ) -> StoredRow:
     new = {"host": host, "surface": surface, "answers": ""}
-    query = select(schema.SURFACE_ANSWERS).where(_of_surface(host, surface)).with_for_update()
+    query = (
+        select(schema.SURFACE_ANSWERS)
+        .where(_is_row(schema.SURFACE_ANSWERS, host, surface))
+        .with_for_update()
+    )
     return control.first_or_created(connection, query, schema.SURFACE_ANSWERS, new)
 
 
@@ -443,10 +454,6 @@ def is_probe_due(
             again, and several such answers are needed to use it as usual.
     """
     return list(answers[-1:]) == [recovered] or now - since >= every_s
-
-
-def _of_surface(host: str, surface: str) -> ColumnElement[bool]:
-    return and_(schema.SURFACE_ANSWERS.c.host == host, schema.SURFACE_ANSWERS.c.surface == surface)
 
 
 # Robots files of hosts and what they say; they are parsed in `pipelines.platform.http.host_policy`.

@@ -14,7 +14,7 @@ from api.schemas.chart import ChartHistoryDocument, ChartSnapshot, ChartSongDocu
 from pipelines.charts.rules.history import INTERVAL_DAYS, HistoryNode, Span, song_key
 from pipelines.documents.result_types import ImageUrls, VideoDocument
 from pipelines.documents.videos import to_document, to_time, to_video_document
-from pipelines.platform.providers import is_experimental
+from pipelines.platform.providers import PROVIDERS
 from warehouse.queries.lists import ListHistory
 from warehouse.records.charts import SONG_LIMIT, ChartSong
 from warehouse.records.errors import SametrackError
@@ -44,7 +44,7 @@ def provenance(data_provider: str, *, is_demo: bool) -> lists.Provenance:
     """Return the data source with its experimental mark and its demo mark."""
     return {
         "data_provider": data_provider,
-        "is_experimental": is_experimental(data_provider),
+        "is_experimental": data_provider in PROVIDERS and PROVIDERS[data_provider].is_experimental,
         "is_demo_data": is_demo,
     }
 

@@ -211,7 +211,7 @@ class Sources:
     @property
     def data_provider(self) -> str:
         """Name of the source for users, posts and single videos."""
-        return providers.data_provider_name(self.settings)
+        return self.settings.data_provider
 
     @property
     def music_provider(self) -> str:
@@ -226,9 +226,8 @@ class Sources:
     @property
     def pages_posts_locally(self) -> bool:
         """True if `max_cursor` is a local cursor over observed posts."""
-        return self.settings.local_cursor_mode and providers.reads_first_screens_alone(
-            self.data_provider
-        )
+        source = providers.PROVIDERS[self.data_provider]
+        return self.settings.local_cursor_mode and source.first_screens
 
     async def had_lately(
         self, outcome: str, surfaces: tuple[str, ...], entity_id: str, *, now: datetime
@@ -323,4 +322,6 @@ class Sources:
         return build(self.settings, self.profile, control=self.control, engine=self.engine)
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:
-        return self._semaphores.setdefault(name, asyncio.Semaphore(providers.session_limit(name)))
+        return self._semaphores.setdefault(
+            name, asyncio.Semaphore(providers.PROVIDERS[name].sessions)
+        )

@@ -25,8 +25,7 @@ from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
+from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import ProviderDependencies
@@ -255,24 +254,18 @@ async def probe_and_store(
     # What is known from earlier rounds: shapes to compare with, and ids to request.
     good = await asyncio.to_thread(read_shapes, engine, surfaces)
     canaries = await asyncio.to_thread(find_canaries, settings, profile, engine)
-    limiter = HostRateLimiter(
-        control,
-        profile.rate,
-        daily_budget=settings.daily_request_budget,
-        max_wait_s=PROBE_MAX_WAIT_S,
+    # Without an engine no request is conditional: the payload is needed to compare its shape.
+    dependencies = ProviderDependencies(
+        settings=settings, profile=profile, control=control, limits=LIMITS
     )
-    # No conditional requests: the payload is needed to compare its shape.
-    host_policy = build_host_policy(profile, control, obeys_robots=settings.robots == "obey")
-    client = GuestClient(profile, limiter, limits=LIMITS, host_policy=host_policy)
+    client = dependencies.guest()
+    client.policy.limiter.max_wait_s = PROBE_MAX_WAIT_S
     listener, began = listener or ProbeListener(), time.monotonic()
     async with aclosing(ProbeReader(client)) as reader:
         probe_round = ProbeRound(reader, canaries, good, asked_by, listener)
         probes = [PROBE_BY_SURFACE[name] for name in surfaces]
         results = await probe_round.run(probes, total_s=total_s)
         if listener.on_comparison is not None:
-            dependencies = ProviderDependencies(
-                settings=settings, profile=profile, control=control, limits=LIMITS
-            )
             remaining_s = total_s - (time.monotonic() - began)
             with suppress(TimeoutError):
                 async with asyncio.timeout(remaining_s):

@@ -11,7 +11,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.page_loader import LoadedPage, PageLoader, Visit
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.link_gate import check_address
 from pipelines.platform.parsers.pages import parse_container, shows_video
 from pipelines.platform.parsers.refusals import refuse_answer
@@ -65,14 +65,13 @@ class BrowserClient(GuestClient):
     def __init__(
         self,
         profile: PlatformProfile,
-        turns: HostRateLimiter,
+        policy: HostPolicy,
         *,
         pages: PageLoader,
         limits: HttpLimits | None = None,
-        host_policy: HostPolicy | None = None,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
-        super().__init__(profile, turns, limits=limits, host_policy=host_policy)
+        super().__init__(profile, policy, limits=limits)
         self._pages = pages
         self._clock = clock
         self._surfaces = SurfaceReader(self)

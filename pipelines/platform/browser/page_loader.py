@@ -163,7 +163,7 @@ class PageLoader:
     def __init__(
         self,
         profile: PlatformProfile,
-        turns: HostRateLimiter,
+        limiter: HostRateLimiter,
         *,
         chromium: Path,
         allowed: Collection[str],
@@ -174,7 +174,7 @@ class PageLoader:
         self.limits = limits or BrowserLimits()
         self._clock = clock
         self._profile = profile
-        self._turns = turns
+        self._limiter = limiter
         self._allowed = tuple(allowed)
         self._process = BrowserProcess(chromium)
         self._proxy = GateProxy(
@@ -304,7 +304,7 @@ class PageLoader:
                 return
             # Scripts are static files, which the rate limit does not count.
             if kind in _RATE_LIMITED_TYPES:
-                await self._turns.wait(host, surface=state.visit.surface)
+                await self._limiter.wait(host, surface=state.visit.surface)
                 state.requests += 1
             await route.continue_()
         except errors.UpstreamError as error:

@@ -33,11 +33,10 @@ from pipelines.platform.call_trace import (
     open_call_trace,
 )
 from pipelines.platform.http import link_gate
-from pipelines.platform.http.circuit_breaker import UNASKED_REASONS, LearnedHealth
+from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.host_policy import (
     NOT_MODIFIED,
     HostPolicy,
-    HostRateLimiter,
     StoredResponse,
 )
 from pipelines.platform.profiles import PlatformProfile
@@ -172,15 +171,12 @@ class GuestClient:
         BudgetSpentError: Today's budget for the host is used up.
     """
 
-    _host_policy = HostPolicy()  # no host policy, as in tests
-
     def __init__(
         self,
         profile: PlatformProfile,
-        turns: HostRateLimiter,
+        policy: HostPolicy,
         *,
         limits: HttpLimits | None = None,
-        host_policy: HostPolicy | None = None,
         dialler: link_gate.Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
@@ -191,9 +187,7 @@ class GuestClient:
             )
         self.profile = profile
         self.limits = limits or HttpLimits()
-        self._turns = turns
-        self._host_policy = host_policy or HostPolicy()
-        self.health = self._host_policy.health or LearnedHealth()
+        self.policy = policy
         self._faults: Counter[str] = Counter()
         self._dialler = dialler or link_gate.Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
@@ -235,24 +229,24 @@ class GuestClient:
                 hint="remove it from `[surfaces] off` in PROFILE_PATCH to request it again",
             )
         host = urlsplit(request.url).hostname or ""
-        async with self._host_policy.watch(host, request.surface):
+        async with self.policy.watch(host, request.surface):
             try:
                 yield
             except errors.ForbiddenError as error:
                 # A refused visitor waits before anything else of this host is asked.
                 was_asked = error.reason not in UNASKED_REASONS
-                if was_asked and self._host_policy.circuits is not None:
+                if was_asked and self.policy.circuits is not None:
                     await self._back_off(host)
                 raise
             except errors.RateLimitedError as error:
                 if error.retry_after is None:  # a body said so, not the status 429
-                    error.retry_after = await self._turns.pause(host, None)
+                    error.retry_after = await self.policy.limiter.pause(host, None)
                 raise
 
     async def fetch(self, request: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(request)
-        memory = self._host_policy.memory
+        memory = self.policy.memory
         # With the validators of a stored body the server may answer 304, which costs it nothing.
         if memory is not None:
             request = replace(request, stored=await memory.recall(request.address))
@@ -286,8 +280,8 @@ class GuestClient:
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)
 
-        if self._host_policy.robots is not None:
-            await self._host_policy.robots.permit(request.address, request.surface, fetch)
+        if self.policy.robots is not None:
+            await self.policy.robots.permit(request.address, request.surface, fetch)
 
     async def _follow(self, request: HttpRequest, sink: Sink) -> HttpResponse:
         """Return the last response behind redirects, each of whose addresses is checked.
@@ -304,7 +298,7 @@ class GuestClient:
                 response = await self._send(address, replace(request, stored=stored), sink)
             except errors.RateLimitedError as error:
                 attempts_left -= 1
-                if not attempts_left or (error.retry_after or 0.0) > self._turns.max_wait_s:
+                if not attempts_left or (error.retry_after or 0.0) > self.policy.limiter.max_wait_s:
                     raise
                 hop, target, stored = 0, request.address, request.stored
                 continue
@@ -337,10 +331,10 @@ class GuestClient:
                     # Slow preparation comes first: a turn that is not used at once is wasted.
                     dial = await self._dialler.dial_address(address.host, surface=request.surface)
                     self._transport.prepare(address.scheme, address.host)
-                    await self._turns.wait(address.host, surface=request.surface)
+                    await self.policy.limiter.wait(address.host, surface=request.surface)
                     # Another request may have met a refusal while this one waited for its turn.
-                    if self._host_policy.circuits is not None:
-                        self._host_policy.circuits.recheck(address.host, request.surface)
+                    if self.policy.circuits is not None:
+                        self.policy.circuits.recheck(address.host, request.surface)
                     response = await self._exchange(address, dial, request, sink)
                     return await self.apply_status(response, address)
             except errors.UnreachableError:
@@ -357,14 +351,14 @@ class GuestClient:
         grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
         wait_s = min(limits.wait_max_s, grown) + random.uniform(0, limits.wait_jitter_s)  # noqa: S311  # no secret
         if wait_s > 0:
-            await self._turns.leave_alone(host, wait_s)
+            await self.policy.limiter.leave_alone(host, wait_s)
 
     async def apply_status(
         self, response: HttpResponse, address: link_gate.CheckedAddress
     ) -> HttpResponse:
         """Raise for 429 and 5xx, and pause the host where the response asks for it."""
         if response.status == _TOO_MANY:
-            wait_s = await self._turns.pause(address.host, response.retry_after)
+            wait_s = await self.policy.limiter.pause(address.host, response.retry_after)
             raise errors.RateLimitedError(
                 f"the platform asked for a pause of {wait_s:.0f} s",
                 surface=response.surface,
@@ -373,7 +367,7 @@ class GuestClient:
             )
         if response.status >= _SERVER_FAULT:
             if response.retry_after:
-                await self._turns.pause(address.host, response.retry_after)
+                await self.policy.limiter.pause(address.host, response.retry_after)
             raise errors.UnreachableError(
                 f"the platform answered {response.status}",
                 surface=response.surface,

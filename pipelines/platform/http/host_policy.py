@@ -1,8 +1,8 @@
 """Policy of a client towards hosts: rate limit, circuits, revalidation, robots.txt.
 
-Each part is optional; without it the check or the memory does not take place. Revalidation makes
-requests conditional: only responses with `ETag` or `Last-Modified` and without `no-store` are
-revalidated. The body is the archived one; if it has been deleted, the request is an ordinary one.
+Revalidation makes requests conditional: only responses with `ETag` or `Last-Modified` and without
+`no-store` are revalidated. The body is the archived one; if it has been deleted, the request is an
+ordinary one.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from http import HTTPStatus
@@ -25,7 +25,7 @@ from protego import Protego
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse, waiting_for_host
 from pipelines.platform.http.circuit_breaker import DISALLOWED, CircuitBreaker, LearnedHealth
-from pipelines.platform.profiles import HostRate, PlatformProfile
+from pipelines.platform.profiles import HostRate
 from warehouse.control import ControlStore, hosts, leases
 from warehouse.control.hosts import CacheValidators, RobotsVerdict
 from warehouse.records.errors import (
@@ -218,7 +218,6 @@ class HostRateLimiter:
     daily_budget: int
     max_wait_s: float = HOST_MAX_WAIT_S
     clock: Clock = MACHINE_CLOCK
-    _paused: dict[str, datetime] = field(default_factory=dict, init=False)
 
     async def wait(self, host: str, *, surface: str) -> None:
         """Wait until a request to the host may be sent.
@@ -232,49 +231,36 @@ class HostRateLimiter:
         """
         give_up_at = self.clock.monotonic() + self.max_wait_s
         while True:
-            is_turn, wait_s = await asyncio.to_thread(self._reserve, host, surface)
-            if self.clock.monotonic() + wait_s > give_up_at:
-                cause = "our own rate limit" if is_turn else "a pause"
-                raise RateLimitedError(
-                    f"{cause} lets no request go to {host} for {wait_s:.0f} s more",
-                    surface=surface,
-                    reason="paused" if not is_turn else "crowded",
-                    retry_after=wait_s,
-                )
-            with nullcontext() if is_turn else waiting_for_host():
-                await self.clock.sleep(wait_s)
-            # Reserving may itself have taken a while, when other processes held the store. A pause
-            # that began since then holds for this request, too.
-            if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
-                return
-
-    def _reserve(self, host: str, surface: str) -> tuple[bool, float]:
-        """Return whether a token is reserved, and the wait for it or for the end of a pause."""
-        left_s = self._pause_left(host)
-        if left_s > 0:
-            return False, left_s
-        grant = hosts.take_token(
-            self.store,
-            host,
-            rate_per_s=self.rate.per_second,
-            burst=self.rate.burst,
-            daily_budget=self.daily_budget,
-        )
-        if grant.spent:
-            raise BudgetSpentError(
-                f"today's budget of {self.daily_budget} requests to {host} is spent",
-                surface=surface,
-                hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
-                retry_after=grant.wait_s,
+            grant = await asyncio.to_thread(
+                hosts.take_token,
+                self.store,
+                host,
+                rate_per_s=self.rate.per_second,
+                burst=self.rate.burst,
+                daily_budget=self.daily_budget,
             )
-        return True, grant.wait_s
-
-    def _pause_left(self, host: str) -> float:
-        """Return the seconds until the pause of a host ends, by the store and by this process."""
-        own = self._paused.get(host)
-        stored = hosts.paused_until(self.store, host)
-        until = max((end for end in (own, stored) if end is not None), default=None)
-        return 0.0 if until is None else (until - self.clock.now()).total_seconds()
+            if grant.spent:
+                raise BudgetSpentError(
+                    f"today's budget of {self.daily_budget} requests to {host} is spent",
+                    surface=surface,
+                    hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
+                    retry_after=grant.wait_s,
+                )
+            if self.clock.monotonic() + grant.wait_s > give_up_at:
+                cause = "a pause" if grant.is_paused else "our own rate limit"
+                raise RateLimitedError(
+                    f"{cause} lets no request go to {host} for {grant.wait_s:.0f} s more",
+                    surface=surface,
+                    reason="paused" if grant.is_paused else "crowded",
+                    retry_after=grant.wait_s,
+                )
+            with waiting_for_host() if grant.is_paused else nullcontext():
+                await self.clock.sleep(grant.wait_s)
+            # Another request may have met a pause meanwhile, which holds for this one, too.
+            if not grant.is_paused and (
+                await asyncio.to_thread(hosts.paused_until, self.store, host) is None
+            ):
+                return
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Pause the host for as long as it asked, and return the seconds."""
@@ -284,9 +270,7 @@ class HostRateLimiter:
 
     async def leave_alone(self, host: str, wait_s: float) -> None:
         """Pause the host for all processes."""
-        until = self.clock.now() + timedelta(seconds=wait_s)
-        self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
-        await asyncio.to_thread(hosts.pause_host, self.store, host, until)
+        await asyncio.to_thread(hosts.pause_host, self.store, host, wait_s)
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:
@@ -359,30 +343,14 @@ def _key(address: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPolicy:
-    """Host policy of one client."""
+    """Host policy of one client. Without one of the optional parts, what it does is left out."""
 
+    limiter: HostRateLimiter
     circuits: CircuitBreaker | None = None
     memory: ResponseMemory | None = None
     robots: RobotsPolicy | None = None
-    health: LearnedHealth | None = None
+    health: LearnedHealth = field(default_factory=LearnedHealth)
 
     def watch(self, host: str, surface: str) -> AbstractAsyncContextManager[None]:
         """Guard a request to a surface; see `CircuitBreaker.watch`."""
         return nullcontext() if self.circuits is None else self.circuits.watch(host, surface)
-
-
-def build_host_policy(
-    profile: PlatformProfile,
-    store: ControlStore,
-    *,
-    obeys_robots: bool,
-    read_body: ReadBody | None = None,
-    clock: Clock = MACHINE_CLOCK,
-) -> HostPolicy:
-    """Build the policy of a profile's client. Without `read_body` no request is conditional."""
-    return HostPolicy(
-        circuits=CircuitBreaker(store, profile.circuit),
-        memory=None if read_body is None else ResponseMemory(store, read_body),
-        robots=RobotsPolicy(store, is_obeyed=obeys_robots, clock=clock),
-        health=LearnedHealth(store, clock=clock),
-    )

@@ -83,7 +83,7 @@ class AppReader:
         phone: Phone,
         app: App,
         *,
-        turns: HostRateLimiter,
+        limiter: HostRateLimiter,
         claim: Claim,
         clock: Clock,
         link_of: LinkOf,
@@ -92,7 +92,7 @@ class AppReader:
         self.app = app
         self.host = f"device:{phone.serial}"
         self._phone = phone
-        self._turns = turns
+        self._limiter = limiter
         self._claim = claim
         self._clock = clock
         self._link_of = link_of
@@ -293,7 +293,7 @@ class AppReader:
 
     async def _act(self, step: Callable[[], Awaitable[None]]) -> None:
         """Take a step that makes the app send requests: in its turn, and counted as one."""
-        await self._turns.wait(self.host, surface=SURFACE)
+        await self._limiter.wait(self.host, surface=SURFACE)
         current_trace().request_count += 1
         await step()
 

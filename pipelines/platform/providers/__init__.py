@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
 
 __all__ = [
+    "PROVIDERS",
+    "ProviderEntry",
     "build_chart_provider",
     "build_data_provider",
     "build_music_provider",
@@ -32,27 +34,21 @@ __all__ = [
     "build_song_source",
     "choose_profile",
     "choose_stored_world",
-    "data_provider_name",
     "has_chosen_world",
-    "is_experimental",
     "music_provider_name",
-    "reads_first_screens_alone",
-    "session_limit",
-    "supported_music_providers",
-    "uses_device",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ProviderEntry:
-    """One line of the table.
+class ProviderEntry:
+    """How a source is built, and what it can do.
 
     Attributes:
         module: Module whose `build` builds the source; loaded when it is used.
         chart: The same for its chart. None: the public chart, or no chart for an own world.
         extra: The extra that the module needs.
         addresses: Profile whose link forms its own world uses; nothing there is contacted.
-        first_screens: It reads first screens only, so deeper pages come from stored observations.
+        first_screens: It reads first screens only; a local cursor pages over stored observations.
         sessions: Readers that one process may open at once; browsers are expensive.
         uses_device: It reads the platform's app on the operator's Android device.
         is_experimental: Its surfaces may stop working any day; responses are marked so.
@@ -68,21 +64,21 @@ class _ProviderEntry:
     is_experimental: bool = False
 
 
-_TABLE: Mapping[str, _ProviderEntry] = {
+PROVIDERS: Mapping[str, ProviderEntry] = {
     # Two names of one source: `public-graph` is its name for music data.
-    "public-graph": _ProviderEntry(module=f"{__name__}.vidplat_public"),
-    "vidplat-public": _ProviderEntry(module=f"{__name__}.vidplat_public"),
-    "browser-public": _ProviderEntry(
+    "public-graph": ProviderEntry(module=f"{__name__}.vidplat_public"),
+    "vidplat-public": ProviderEntry(module=f"{__name__}.vidplat_public"),
+    "browser-public": ProviderEntry(
         module=f"{__name__}.browser_public", extra="browser", first_screens=True, sessions=2
     ),
-    "mobileapp-guest": _ProviderEntry(
+    "mobileapp-guest": ProviderEntry(
         module=f"{__name__}.mobileapp_guest", sessions=1, uses_device=True
     ),
-    "vidplat-web": _ProviderEntry(module=f"{__name__}.vidplat_web", is_experimental=True),
-    "mock": _ProviderEntry(
+    "vidplat-web": ProviderEntry(module=f"{__name__}.vidplat_web", is_experimental=True),
+    "mock": ProviderEntry(
         module="sandbox.mock.provider", chart="sandbox.mock.chart", addresses="sandbox"
     ),
-    "file": _ProviderEntry(module=f"{__name__}.file.provider", addresses="public"),
+    "file": ProviderEntry(module=f"{__name__}.file.provider", addresses="public"),
 }
 
 
@@ -104,40 +100,10 @@ class ProviderOptions(TypedDict, total=False):
     for_user: bool
 
 
-def supported_music_providers() -> frozenset[str]:
-    """Return the names that `build_music_provider` can build."""
-    return frozenset(_TABLE)
-
-
-def data_provider_name(settings: Settings) -> str:
-    """Return the configured source of users, posts and single videos."""
-    return settings.data_provider
-
-
 def music_provider_name(settings: Settings) -> str:
     """Return the configured source of music data."""
     rules_everything = settings.data_provider in OWN_WORLDS
     return settings.data_provider if rules_everything else settings.music_data_provider
-
-
-def reads_first_screens_alone(name: str) -> bool:
-    """Return True for a source without deeper pages; a local cursor pages over observations."""
-    return _TABLE[name].first_screens
-
-
-def session_limit(name: str) -> int:
-    """Return how many readers of a source one process may open at the same time."""
-    return _TABLE[name].sessions
-
-
-def uses_device(name: str) -> bool:
-    """Return True for a source that reads an app on an Android device."""
-    return _TABLE[name].uses_device
-
-
-def is_experimental(name: str) -> bool:
-    """Return True for a source that may stop working any day; False for its demo data."""
-    return name in _TABLE and _TABLE[name].is_experimental
 
 
 def has_chosen_world(settings: Settings) -> bool:
@@ -189,7 +155,7 @@ def choose_profile(settings: Settings) -> PlatformProfile:
         return load_profile(
             settings.profile, sandbox_port=settings.sandbox_port, patch=settings.profile_patch
         )
-    forms = load_profile(_TABLE[name].addresses, sandbox_port=settings.sandbox_port)
+    forms = load_profile(PROVIDERS[name].addresses, sandbox_port=settings.sandbox_port)
     return forms.model_copy(update={"name": name})
 
 
@@ -201,7 +167,7 @@ def build_data_provider(
     Raises:
         ProviderUnsupportedError: The source cannot be used with these settings.
     """
-    return _build(data_provider_name(settings), _dependencies(settings, profile, **options))
+    return _build(settings.data_provider, _dependencies(settings, profile, **options))
 
 
 def build_music_provider(
@@ -219,7 +185,7 @@ def build_song_source(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
 ) -> "MusicServicePublic | None":
     """Build the source of songs, with its own client; None if the world has no music service."""
-    if data_provider_name(settings) in OWN_WORLDS or profile.hosts.music_service is None:
+    if settings.data_provider in OWN_WORLDS or profile.hosts.music_service is None:
         return None
     from pipelines.platform.providers.music_service import MusicServicePublic  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.4 s
 
@@ -230,7 +196,7 @@ def build_picture_source(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
 ) -> "PictureSource | None":
     """Build the source of covers and avatars; None if the world has no picture hosts."""
-    if data_provider_name(settings) in OWN_WORLDS or not profile.pictures.hosts:
+    if settings.data_provider in OWN_WORLDS or not profile.pictures.hosts:
         return None
     from pipelines.platform.pictures import PictureSource  # noqa: PLC0415 -- loads HTTP, 0.3 s
 
@@ -245,12 +211,12 @@ def build_chart_provider(
     Raises:
         ProviderUnsupportedError: The configured source has its own world without a chart.
     """
-    name = data_provider_name(settings)
-    if name in OWN_WORLDS and _TABLE[name].chart is None:
+    name = settings.data_provider
+    if name in OWN_WORLDS and PROVIDERS[name].chart is None:
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
-    module = import_module(_TABLE[name].chart or f"{__name__}.chart_public")
+    module = import_module(PROVIDERS[name].chart or f"{__name__}.chart_public")
     built: ChartProvider = module.build(
         name, _dependencies(settings, profile.for_chart(), **options)
     )
@@ -267,7 +233,7 @@ def _dependencies(
 
 
 def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
-    source = _TABLE[name]
+    source = PROVIDERS[name]
     if source.extra is not None:
         need_extra(source.extra, name, error=ProviderUnsupportedError)
     built: Provider = import_module(source.module).build(name, dependencies)

@@ -34,20 +34,14 @@ def open_browser_client(dependencies: ProviderDependencies) -> BrowserClient:
     Raises:
         ProviderUnsupportedError: No Chromium is installed.
     """
-    profile = dependencies.profile
+    profile, policy = dependencies.profile, dependencies.host_policy()
     pages = PageLoader(
         profile,
-        dependencies.turns(),
+        policy.limiter,
         chromium=find_chromium(dependencies.settings.chromium_path),
         allowed=(*profile.links.redirect, *profile.browser.hosts),
     )
-    return BrowserClient(
-        profile,
-        dependencies.turns(),
-        pages=pages,
-        limits=dependencies.limits,
-        host_policy=dependencies.host_policy(),
-    )
+    return BrowserClient(profile, policy, pages=pages, limits=dependencies.limits)
 
 
 class BrowserPublic(VidplatPublic):

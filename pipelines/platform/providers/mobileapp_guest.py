@@ -13,7 +13,7 @@ from typing import cast
 
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
@@ -53,13 +53,13 @@ def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
     """
     app = choose_app(dependencies)
     phone = open_phone(dependencies.settings)
-    turns = HostRateLimiter(
+    limiter = HostRateLimiter(
         dependencies.control,
         app.rate,
         daily_budget=dependencies.settings.daily_request_budget,
         clock=dependencies.clock,
     )
-    return MobileAppGuest(dependencies, name=name, app=app, phone=phone, turns=turns)
+    return MobileAppGuest(dependencies, name=name, app=app, phone=phone, limiter=limiter)
 
 
 def choose_app(dependencies: ProviderDependencies) -> App:
@@ -111,19 +111,18 @@ class MobileAppGuest(VidplatPublic):
         name: str,
         app: App,
         phone: Phone,
-        turns: HostRateLimiter,
+        limiter: HostRateLimiter,
     ) -> None:
         client: GuestClient = dependencies.guest()
         super().__init__(client, name=name, sick_policy=dependencies.sick_policy)
         self._app = app
-        self._host_policy: HostPolicy = dependencies.host_policy()
         self._videos: dict[str, _AppVideo] = {}
         self._accounts: dict[str, Author | None] = {}
         self._has_accounts = True
         self._reader = AppReader(
             phone,
             app,
-            turns=turns,
+            limiter=limiter,
             claim=Claim(phone.address, clock=dependencies.clock),
             clock=dependencies.clock,
             link_of=lambda music_id: client.profile.address(app.link, music_id=music_id),
@@ -153,7 +152,7 @@ class MobileAppGuest(VidplatPublic):
         with open_call_trace() as call_trace:
             app_track: Reading[Track] | errors.UpstreamError
             try:
-                async with self._host_policy.watch(self._reader.host, SURFACE):
+                async with self._client.policy.watch(self._reader.host, SURFACE):
                     dump = await self._reader.read_track(music_id)
                 context = self._context(SURFACE)
                 body = screens.pack_track(dump, layout=(await self._reader.ready()).name)
@@ -178,7 +177,7 @@ class MobileAppGuest(VidplatPublic):
         """Return videos of a track from a place on, each opened in the app."""
         music_id, cursor = request.entity_id, request.cursor
         with open_call_trace() as call_trace:
-            async with self._host_policy.watch(self._reader.host, SURFACE):
+            async with self._client.policy.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
         for item in page.items:
@@ -232,7 +231,7 @@ class MobileAppGuest(VidplatPublic):
         try:
             # The author of a video leads to a page of the app that shows the public handle.
             link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
-            async with self._host_policy.watch(self._reader.host, SURFACE):
+            async with self._client.policy.watch(self._reader.host, SURFACE):
                 handle = await self._reader.read_handle(link)
             if handle is not None:
                 request = table.SourceRequest(entity_id=f"@{handle}")

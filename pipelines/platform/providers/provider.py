@@ -13,9 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http import host_policy
+from pipelines.platform.http.circuit_breaker import CircuitBreaker, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostPolicy, build_host_policy
+from pipelines.platform.http.host_policy import (
+    HOST_MAX_WAIT_S,
+    HostPolicy,
+    HostRateLimiter,
+    ResponseMemory,
+    RobotsPolicy,
+    max_wait_at,
+)
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sources import table
@@ -59,34 +66,28 @@ class ProviderDependencies:
         """When sources are asked although all of them withhold their data."""
         return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
 
-    def turns(self) -> host_policy.HostRateLimiter:
-        """Rate limiter of the platform's hosts."""
-        rate = self.profile.rate
-        return host_policy.HostRateLimiter(
-            self.control,
-            rate,
-            daily_budget=self.settings.daily_request_budget,
-            max_wait_s=host_policy.HOST_MAX_WAIT_S
-            if self.for_user
-            else host_policy.max_wait_at(rate),
-            clock=self.clock,
-        )
-
     def host_policy(self) -> HostPolicy:
-        """Circuits, revalidation and robots.txt decisions, shared with all processes."""
-        return build_host_policy(
-            self.profile,
-            self.control,
-            obeys_robots=self.settings.robots == "obey",
-            read_body=None if self.engine is None else partial(read_body, self.engine),
-            clock=self.clock,
+        """Rate limit, circuits, revalidation and robots.txt decisions, shared by all processes."""
+        control, engine, rate = self.control, self.engine, self.profile.rate
+        return HostPolicy(
+            limiter=HostRateLimiter(
+                control,
+                rate,
+                daily_budget=self.settings.daily_request_budget,
+                max_wait_s=HOST_MAX_WAIT_S if self.for_user else max_wait_at(rate),
+                clock=self.clock,
+            ),
+            circuits=CircuitBreaker(control, self.profile.circuit),
+            memory=ResponseMemory(control, partial(read_body, engine)) if engine else None,
+            robots=RobotsPolicy(
+                control, is_obeyed=self.settings.robots == "obey", clock=self.clock
+            ),
+            health=LearnedHealth(control, clock=self.clock),
         )
 
     def guest(self) -> GuestClient:
         """Open a guest client; the caller closes it."""
-        return GuestClient(
-            self.profile, self.turns(), limits=self.limits, host_policy=self.host_policy()
-        )
+        return GuestClient(self.profile, self.host_policy(), limits=self.limits)
 
 
 class Provider:

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
-from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
@@ -41,11 +41,10 @@ def build(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
         )
     client = CookieClient(
         dependencies.profile,
-        dependencies.turns(),
+        # never revalidate what an account sees
+        replace(dependencies, engine=None).host_policy(),
         cookie=cookie,
         limits=dependencies.limits,
-        # never revalidate what an account sees
-        host_policy=replace(dependencies, engine=None).host_policy(),
     )
     return VidplatPublic(client, name=name, is_web=True, sick_policy=dependencies.sick_policy)
 
@@ -79,13 +78,12 @@ class CookieClient(GuestClient):
     def __init__(
         self,
         profile: PlatformProfile,
-        turns: HostRateLimiter,
+        policy: HostPolicy,
         *,
         cookie: SecretStr,
         limits: HttpLimits | None = None,
-        host_policy: HostPolicy | None = None,
     ) -> None:
-        super().__init__(profile, turns, limits=limits, host_policy=host_policy)
+        super().__init__(profile, policy, limits=limits)
         self._cookie = cookie
         self._client.event_hooks = {"request": [self._add_cookie]}
         self._guest_cookies = GuestCookies(profile.hosts.web, cookie)

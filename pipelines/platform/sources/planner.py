@@ -46,7 +46,7 @@ class HostReader[C]:
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
-        self.health = client.health
+        self.health = client.policy.health
         self._repeated: set[str] = set()
 
     async def read[T](

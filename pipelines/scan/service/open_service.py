@@ -54,15 +54,16 @@ def build_scan_service(
             document = read_result_document(engine, job_id)
         return cast("JobResult | None", document)  # a worker stored it as one of these
 
+    provider = providers.music_provider_name(settings)
     world = ScanConfig(
         name=profile.name,
-        provider=providers.music_provider_name(settings),
-        scan_providers=providers.supported_music_providers(),
+        provider=provider,
+        scan_providers=frozenset(providers.PROVIDERS),
         find_target=profile.find_target,
         result_cache_ttl_s=settings.result_cache_ttl,
         job_retention_days=settings.job_retention_days,
         worker_lost_after_s=settings.worker_lost_after_s,
-        is_awaited=providers.reads_first_screens_alone(providers.music_provider_name(settings)),
+        is_awaited=providers.PROVIDERS[provider].first_screens,
     )
     return ScanService(
         control=control,

@@ -69,18 +69,19 @@ async def page_of(sources: Sources, music_id: str, cursor: int) -> Any:
 
 async def test_a_page_cursor_of_a_trend_goes_on_in_another_process(
     sandbox: Sandbox,
-    stores: Stores,
     tmp_path: Path,
-    clock: Any,
     track: dict[str, Any],
     faults: Callable[..., Any],
 ) -> None:
     faults(surface="music_list", kind="403", times=0)
-    first = (await page_of(sources_of(sandbox, stores, tmp_path), track["music_id"], 0)).document
-    assert stores.rows("select distinct surface from raw.captures where outcome = 'ok'") == [
-        {"surface": "trends_list"}
-    ]
-    others = Stores(tmp_path, clock)
+    stores = Stores(tmp_path)
+    with closing(stores.engine), closing(stores.control):
+        sources = sources_of(sandbox, stores, tmp_path)
+        first = (await page_of(sources, track["music_id"], 0)).document
+        assert stores.rows("select distinct surface from raw.captures where outcome = 'ok'") == [
+            {"surface": "trends_list"}
+        ]
+    others = Stores(tmp_path)
     with closing(others.engine), closing(others.control):
         other = sources_of(sandbox, others, tmp_path)
         then = (await page_of(other, track["music_id"], first["cursor"])).document

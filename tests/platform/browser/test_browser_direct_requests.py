@@ -10,7 +10,7 @@ import pytest
 from pipelines.platform.browser.client import BrowserClient
 from pipelines.platform.browser.page_loader import LoadedPage, Visit
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.fake_clock import FakeClock
@@ -47,9 +47,11 @@ async def test_an_account_by_its_handle_needs_no_page(
     body = next(one.body for one in read_index() if one.file == "user_by_handle/account.json")
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     scripted_server.answers[PATH] = [head.encode() + body]
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    )
     pages: Any = NoPages()
-    client = BrowserClient(scripted_profile, turns, pages=pages, limits=PATIENT, clock=clock)
+    client = BrowserClient(scripted_profile, policy, pages=pages, limits=PATIENT, clock=clock)
     provider = BrowserPublic(client, name="browser-public")
     if surface == "user_by_handle":
         found = await provider.fetch_account_by_handle("@xiaoman88")
@@ -98,9 +100,11 @@ async def test_a_surface_that_fails_beside_the_wanted_one_fails_only_when_it_is_
     control_store: ControlStore,
     clock: FakeClock,
 ) -> None:
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    )
     pages: Any = OneAccount(scripted_profile, user_info=status, user_posts=200)
-    client = BrowserClient(scripted_profile, turns, pages=pages, limits=PATIENT, clock=clock)
+    client = BrowserClient(scripted_profile, policy, pages=pages, limits=PATIENT, clock=clock)
     asks = BrowserPublic(client, name="browser-public")._surfaces
     found = await client.fetch(asks.build_request("user_posts", sec_uid="sec"))
     assert found.body == b"user_posts"

@@ -19,7 +19,7 @@ from pipelines.platform.browser.client import FRESH_S, BrowserClient
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.browser_public import BrowserPublic
@@ -117,22 +117,24 @@ async def control_store(
 
 
 @module_fixture
-async def turns(control_store: ControlStore) -> HostRateLimiter:
-    return HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+async def policy(control_store: ControlStore) -> HostPolicy:
+    return HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    )
 
 
 @module_fixture
 async def provider(
-    scripted_server: ScriptedServer, turns: HostRateLimiter, clock: FakeClock
+    scripted_server: ScriptedServer, policy: HostPolicy, clock: FakeClock
 ) -> AsyncIterator[BrowserPublic]:
     """One browser for all tests; starting one takes longer than reading a page."""
     profile = load_profile("sandbox", sandbox_port=scripted_server.port)
     pages = PageLoader(
-        profile, turns, chromium=find_chromium(None), limits=LIMITS,
+        profile, policy.limiter, chromium=find_chromium(None), limits=LIMITS,
         allowed=profile.links.redirect, clock=clock,
     )  # fmt: skip
     built = BrowserPublic(
-        BrowserClient(profile, turns, pages=pages, clock=clock), name="browser-public",
+        BrowserClient(profile, policy, pages=pages, clock=clock), name="browser-public",
         sick_policy=SickPolicy.ALWAYS,  # what one test is refused says nothing to the next
     )  # fmt: skip
     yield built
@@ -143,7 +145,6 @@ async def provider(
 def _afresh(
     scripted_server: ScriptedServer,
     control_store: ControlStore,
-    turns: HostRateLimiter,
     clock: FakeClock,
 ) -> None:
     clock.is_held = False
@@ -157,7 +158,6 @@ def _afresh(
     scripted_server.seen.clear()
     with control_store.write() as connection:
         connection.execute(delete(HOSTS))
-    turns._paused.clear()
 
 
 def paths(scripted_server: Any) -> list[str]:
@@ -308,18 +308,18 @@ async def test_a_wait_that_the_platform_asks_for_is_kept(
 
 
 @browser
-async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_the_visit(
+async def test_pages_and_their_questions_wait_for_the_rate_limit_and_a_spent_budget_ends_the_visit(
     scripted_server: Any,
     provider: Any,
     control_store: ControlStore,
-    turns: HostRateLimiter,
+    policy: HostPolicy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
     assert hosts.spent_today(control_store) == {"share.vidplat.localhost": 2}
-    monkeypatch.setattr(turns, "daily_budget", 2)
+    monkeypatch.setattr(policy.limiter, "daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)
     assert paths(scripted_server) == [PAGE, POSTS]
@@ -388,10 +388,11 @@ async def test_a_browser_that_does_not_start_is_named(
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
-    pages = PageLoader(scripted_profile, turns, chromium=broken, allowed=())
+    limiter = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    pages = PageLoader(scripted_profile, limiter, chromium=broken, allowed=())
     built = BrowserPublic(
-        BrowserClient(scripted_profile, turns, pages=pages), name="browser-public"
+        BrowserClient(scripted_profile, HostPolicy(limiter=limiter), pages=pages),
+        name="browser-public",
     )
     with pytest.raises(UnreachableError) as caught:
         await built.fetch_author_page(SEC, 0)

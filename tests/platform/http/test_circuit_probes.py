@@ -5,6 +5,7 @@ surface or its host gives the probe back at once.
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import pytest
 
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, WHOLE_HOST, CircuitBreaker
-from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from tests.fake_clock import FakeClock
@@ -130,7 +130,7 @@ async def test_a_challenge_in_place_of_a_short_link_closes_short_links_for_every
     breaker: CircuitBreaker, scripted: Any, shape_named: Any
 ) -> None:
     client = scripted([shape_named("video_page/script_challenge.html").answer("any")])
-    client._host_policy = HostPolicy(circuits=breaker)
+    client.policy = replace(client.policy, circuits=breaker)
     provider = VidplatPublic(client, name="public-graph")
     for reason in ("script_challenge", OPEN_REASON):
         with pytest.raises(VerificationDemandedError) as met:
@@ -143,7 +143,7 @@ async def test_dead_short_links_say_nothing_about_their_host(
     breaker: CircuitBreaker, control: ControlStore, scripted: Any, shape_named: Any
 ) -> None:
     client = scripted([shape_named("video_page/not_found.html").answer("any")] * 9)
-    client._host_policy = HostPolicy(circuits=breaker)
+    client.policy = replace(client.policy, circuits=breaker)
     provider = VidplatPublic(client, name="public-graph")
     for _ in range(9):
         with pytest.raises(InvalidMusicInputError):

@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, CircuitBreaker, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_policy import (
     FETCH_LEASE_S,
     MAX_POLLS,
+    HostPolicy,
     HostRateLimiter,
-    build_host_policy,
+    ResponseMemory,
+    RobotsPolicy,
 )
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.planner import SurfaceReader
@@ -86,11 +88,14 @@ async def connect(
         async def connect(*, obeys: bool = False) -> GuestClient:
             times = CircuitTimes(open_s=60, longest_s=600, probe_s=60)
             profile = scripted_profile.model_copy(update={"circuit": times})
-            turns = HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock)
-            host_policy = build_host_policy(
-                profile, control, obeys_robots=obeys, read_body=sound_cache.read_body, clock=clock
+            policy = HostPolicy(
+                limiter=HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock),
+                circuits=CircuitBreaker(control, times),
+                memory=ResponseMemory(control, sound_cache.read_body),
+                robots=RobotsPolicy(control, is_obeyed=obeys, clock=clock),
+                health=LearnedHealth(control, clock=clock),
             )
-            client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
+            client = GuestClient(profile, policy, limits=LIMITS)
             return await stack.enter_async_context(client)
 
         yield connect

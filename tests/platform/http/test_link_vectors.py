@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.host_rates import AT_ONCE
@@ -134,7 +134,9 @@ async def test_client_connects_to_permitted_addresses(
 
 async def test_a_name_that_leads_inside_is_not_dialled(control_store: Any, ear: Ear) -> None:
     """Alone, and hidden behind an address that would be permitted."""
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    )
     document = load_profile("sandbox", sandbox_port=ear.port).model_dump()
     profile = PlatformProfile.model_validate({**document, "name": "elsewhere", "pins": {}})
     for answers in (answers for found in SPECIAL for answers in ([found], [PERMITTED, found])):
@@ -143,7 +145,7 @@ async def test_a_name_that_leads_inside_is_not_dialled(control_store: Any, ear: 
             return answers
 
         dialler = Dialler(profile, resolve=resolve)
-        async with GuestClient(profile, turns, dialler=dialler) as client:
+        async with GuestClient(profile, policy, dialler=dialler) as client:
             ask = HttpRequest(surface="media", url=f"http://{OPEN_HOST}/", allowed=(OPEN_HOST,))
             with pytest.raises(SubstitutionError):
                 await client.fetch(ask)

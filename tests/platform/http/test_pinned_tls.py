@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.platform.host_rates import AT_ONCE
 from tests.platform.sandbox_platform import PATIENT
@@ -52,8 +52,8 @@ async def secure_profile(names_asked: list[str]) -> AsyncIterator[PlatformProfil
 
 def _client(profile: PlatformProfile, control_store: Any, *, trusting: bool) -> GuestClient:
     tls = ssl.create_default_context(cafile=str(PAIR)) if trusting else None
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=100)
-    return GuestClient(profile, turns, limits=LIMITS, tls=tls)
+    policy = HostPolicy(limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100))
+    return GuestClient(profile, policy, limits=LIMITS, tls=tls)
 
 
 async def test_certificate_and_server_name_are_the_hosts(

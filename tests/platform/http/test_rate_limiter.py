@@ -40,7 +40,7 @@ def control(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
 
 
 @pytest.fixture
-def turns(control: ControlStore, clock: FakeClock) -> HostRateLimiter:
+def limiter(control: ControlStore, clock: FakeClock) -> HostRateLimiter:
     return HostRateLimiter(control, RATE, daily_budget=1000, max_wait_s=60, clock=clock)
 
 
@@ -75,41 +75,41 @@ def _during_first_sleep(
 
 @pytest.mark.parametrize("wait_s", [0, 20, 60])
 async def test_a_turn_is_taken_once_and_waited_for_as_long_as_our_patience(
-    wait_s: int, turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+    wait_s: int, limiter: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
     _reserve(control, wait_s)
     before = _turns_taken(control)
-    await turns.wait(HOST, surface="x")
+    await limiter.wait(HOST, surface="x")
     assert (_turns_taken(control) - before, clock.slept) == (1, [wait_s])
 
 
 async def test_request_waits_until_the_pause_of_its_host_ends(
-    turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+    limiter: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
-    hosts.pause_host(control, HOST, _after(50))
-    await turns.wait(HOST, surface="x")
+    hosts.pause_host(control, HOST, 50)
+    await limiter.wait(HOST, surface="x")
     assert (_turns_taken(control), clock.slept) == (1, [50, 0])
 
 
 async def test_pause_that_begins_while_waiting_costs_the_turn(
-    turns: HostRateLimiter,
+    limiter: HostRateLimiter,
     control: ControlStore,
     clock: FakeClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _reserve(control, 10)
     before = _turns_taken(control)
-    _during_first_sleep(monkeypatch, clock, lambda: hosts.pause_host(control, HOST, _after(50)))
-    await turns.wait(HOST, surface="x")
+    _during_first_sleep(monkeypatch, clock, lambda: hosts.pause_host(control, HOST, 50))
+    await limiter.wait(HOST, surface="x")
     assert (_turns_taken(control) - before, clock.slept) == (2, [10, 40, 0])
 
 
 async def test_wait_beyond_our_patience_is_handed_on(
-    turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+    limiter: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
     _reserve(control, 60.5)
     with pytest.raises(RateLimitedError) as caught:
-        await turns.wait(HOST, surface="x")
+        await limiter.wait(HOST, surface="x")
     assert (caught.value.retry_after, caught.value.reason, clock.slept) == (60.5, "crowded", [])
 
 
@@ -119,51 +119,55 @@ async def test_a_job_waits_as_long_as_a_slow_rate_asks_and_a_user_does_not(
 ) -> None:
     slow = HostRate(per_second=0.01, burst=1, parallel=4)
     _reserve(control, 700, slow)
-    turns = ProviderDependencies(
-        settings=Settings(_env_file=None),
-        profile=profile.model_copy(update={"rate": slow}),
-        control=control,
-        clock=clock,
-        for_user=for_user,
-    ).turns()
+    limiter = (
+        ProviderDependencies(
+            settings=Settings(_env_file=None),
+            profile=profile.model_copy(update={"rate": slow}),
+            control=control,
+            clock=clock,
+            for_user=for_user,
+        )
+        .host_policy()
+        .limiter
+    )
     with pytest.raises(RateLimitedError, match="our own rate limit") if for_user else nullcontext():
-        await turns.wait(HOST, surface="x")
+        await limiter.wait(HOST, surface="x")
     assert clock.slept == ([] if for_user else [700])
 
 
 async def test_patience_counts_all_waits_of_one_request(
-    turns: HostRateLimiter,
+    limiter: HostRateLimiter,
     control: ControlStore,
     clock: FakeClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each wait is short, but together they are longer than whoever asks is patient."""
 
-    def be_paused_and_crowded() -> None:
-        hosts.pause_host(control, HOST, _after(41))
+    def be_crowded_and_paused() -> None:
         _reserve(control, 30)
+        hosts.pause_host(control, HOST, 41)
 
     _reserve(control, 40)
-    _during_first_sleep(monkeypatch, clock, be_paused_and_crowded)
+    _during_first_sleep(monkeypatch, clock, be_crowded_and_paused)
     with pytest.raises(RateLimitedError):
-        await turns.wait(HOST, surface="x")
+        await limiter.wait(HOST, surface="x")
     assert clock.slept == [40, 1]
 
 
 async def test_spent_budget_is_named_with_the_time_until_the_next_day(
     control: ControlStore, clock: FakeClock
 ) -> None:
-    turns = HostRateLimiter(control, RATE, daily_budget=1, clock=clock)
-    await turns.wait(HOST, surface="x")
+    limiter = HostRateLimiter(control, RATE, daily_budget=1, clock=clock)
+    await limiter.wait(HOST, surface="x")
     with pytest.raises(BudgetSpentError) as caught:
-        await turns.wait(HOST, surface="x")
+        await limiter.wait(HOST, surface="x")
     assert caught.value.retry_after == 16 * 3600  # it is eight in the morning
 
 
 async def test_pause_is_shared_through_the_store(
-    turns: HostRateLimiter, control: ControlStore
+    limiter: HostRateLimiter, control: ControlStore
 ) -> None:
-    assert await turns.pause(HOST, "20") == 20
+    assert await limiter.pause(HOST, "20") == 20
     assert hosts.paused_until(control, HOST) == _after(20)
 
 

@@ -60,7 +60,7 @@ class Device:
         made = AppReader(
             phone,
             app,
-            turns=HostRateLimiter(
+            limiter=HostRateLimiter(
                 self.control, app.rate, daily_budget=daily_budget, clock=self.clock
             ),
             claim=Claim(phone.address, clock=self.clock),

@@ -10,7 +10,7 @@ from pipelines.platform.mobileapp.screens import App, load_app
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, to_dump
 from tests.fake_clock import FakeClock
-from tests.platform.host_rates import FreeTurns
+from tests.platform.host_rates import NoRateLimit
 
 PACKAGE = "localhost.vidplat.app"
 TRACK = "7361234567890123456"
@@ -130,7 +130,7 @@ def reader_of(
     return AppReader(
         phone,
         app,
-        turns=FreeTurns(),
+        limiter=NoRateLimit(),
         claim=Claim(phone.address, clock=clock),
         clock=clock,
         link_of=link_of,

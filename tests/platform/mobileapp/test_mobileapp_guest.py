@@ -7,7 +7,6 @@ import pytest
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.mobileapp_guest import MobileAppGuest, choose_app
 from pipelines.platform.providers.provider import ProviderDependencies
@@ -15,7 +14,7 @@ from pipelines.settings import Settings
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
 from tests.platform.conftest import ScriptedClient
-from tests.platform.host_rates import FreeTurns
+from tests.platform.host_rates import NoRateLimit
 from tests.platform.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,
@@ -62,9 +61,6 @@ class ScriptedDependencies(ProviderDependencies):
     def guest(self) -> GuestClient:
         return self.client
 
-    def host_policy(self) -> HostPolicy:
-        return HostPolicy()
-
 
 @pytest.fixture
 def play(profile: PlatformProfile) -> Any:
@@ -79,7 +75,7 @@ def play(profile: PlatformProfile) -> Any:
             clock=clock, client=client,
         )  # fmt: skip
         made = MobileAppGuest(
-            given, name="mobileapp-guest", app=app, phone=phone, turns=FreeTurns()
+            given, name="mobileapp-guest", app=app, phone=phone, limiter=NoRateLimit()
         )
         return made, client
 

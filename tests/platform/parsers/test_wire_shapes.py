@@ -14,7 +14,6 @@ import pytest
 
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.http.client import GuestClient, download_sound
-from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.parsers.lists import parse_detail_body
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes
@@ -132,7 +131,8 @@ async def test_a_host_that_refuses_every_new_address_of_a_sound_is_left_alone(
     scripted_server.answers = {SOUND: [_reply(shape)]}
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox")) as store:
-        client._host_policy = HostPolicy(circuits=CircuitBreaker(store, CircuitTimes()))
+        circuits = CircuitBreaker(store, CircuitTimes())
+        client.policy = replace(client.policy, circuits=circuits)
         for _ in range(18):
             with pytest.raises(AudioUnavailableError):
                 await READ[shape.parser](client, shape, tmp_path)

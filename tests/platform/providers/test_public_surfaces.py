@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.chart_public import ChartPublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
@@ -59,8 +59,10 @@ def platform(sandbox: Any) -> Iterator[Platform]:
 
 
 def _client(profile: PlatformProfile, control_store: Any) -> GuestClient:
-    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=100_000, max_wait_s=3)
-    return GuestClient(profile, turns, limits=LIMITS)
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100_000, max_wait_s=3)
+    )
+    return GuestClient(profile, policy, limits=LIMITS)
 
 
 @pytest.fixture
