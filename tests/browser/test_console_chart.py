@@ -77,7 +77,7 @@ def follow(view: ConsolePage, envelope: dict[str, Any]) -> Locator:
     return card
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.soak)])
 def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first(
     view: ConsolePage, theme: Any
 ) -> None:

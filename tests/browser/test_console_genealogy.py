@@ -52,7 +52,7 @@ def opened(view: ConsolePage, rows: list[dict[str, Any]]) -> list[Any]:
     return sent
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+@pytest.mark.parametrize("locale", ["en-GB", pytest.param("zh-CN", marks=pytest.mark.soak)])
 def test_births_are_drawn_with_lines_to_what_they_copy(pages: ConsolePages, locale: str) -> None:
     view = pages.open(locale=locale)
     sent = opened(view, ROWS)

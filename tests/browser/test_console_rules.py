@@ -139,7 +139,7 @@ def test_a_service_that_is_gone_is_said_and_found_again(view: ConsolePage) -> No
     assert view.broken_rules() == []
 
 
-@pytest.mark.parametrize("width", [1024, 1440])
+@pytest.mark.parametrize("width", [1024, pytest.param(1440, marks=pytest.mark.soak)])
 def test_no_view_is_wider_than_its_window(view: ConsolePage, width: int) -> None:
     view.page.set_viewport_size({"width": width, "height": 844})
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))

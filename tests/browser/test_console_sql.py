@@ -1,4 +1,7 @@
-"""SQL in the console: from a question to rows, a chart, a file and a link, in both languages."""
+"""SQL in the console: from a question to rows, a chart, a file and a link.
+
+In English and light colours; `make soak` does it in Chinese, dark, and on a phone, too.
+"""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +30,10 @@ ENDLESS = "select count(*) from range(9000000000000)"
 TWO = "select i from range(2) t(i)"
 
 
-@pytest.fixture(scope="module", params=list(LOOKS))
+@pytest.fixture(
+    scope="module",
+    params=["english-light", pytest.param("chinese-dark-phone", marks=pytest.mark.soak)],
+)
 def shared_view(
     session_pages: ConsolePages, request: pytest.FixtureRequest
 ) -> Iterator[ConsolePage]:

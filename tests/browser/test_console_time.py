@@ -39,7 +39,9 @@ def series() -> dict[str, Any]:
     return read_example("history") | {"data": data}
 
 
-@pytest.mark.parametrize("look", [{}, {"locale": "zh-CN", "color_scheme": "dark"}])
+@pytest.mark.parametrize(
+    "look", [{}, pytest.param({"locale": "zh-CN", "color_scheme": "dark"}, marks=pytest.mark.soak)]
+)
 def test_a_larger_scan_is_marked_and_each_point_leads_to_its_scan(
     pages: ConsolePages, look: dict[str, Any]
 ) -> None:

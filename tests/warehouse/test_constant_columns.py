@@ -65,7 +65,6 @@ def test_the_store_of_the_first_release_has_none_for_unknown_until_it_is_migrate
     assert main([str(home)]) == 1
     assert "user_posts" in capsys.readouterr().out
     assert main([str(home), "--migrate"]) == 0
-    assert reported(home / "sandbox/lake") == {}
 
 
 def test_defaults_of_a_file_are_reported(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ VISIBLE = (cut, remove)
 """Damage that can be told from the file's own structure; the other kinds are in `make soak`."""
 ANY = (remove, spoil)
 CACHES: list[tuple[Callable[[SmallStore], object], str, tuple[Damage, ...]]] = [
-    (read_videos, "lake/works.sqlite", (spoil,)),
+    (read_videos, "lake/works.sqlite", (spoil,)),  # in the soak: tests of the index damage it, too
     (look_up, f"{CATALOGUE}/references.json", ANY),
     (look_up, f"{CATALOGUE}/entries-*.npy", ANY),
     (look_up, f"{CATALOGUE}/looked-up.json", ANY),
@@ -174,7 +174,13 @@ CACHES: list[tuple[Callable[[SmallStore], object], str, tuple[Damage, ...]]] = [
 @pytest.mark.parametrize(
     ("use", "pattern", "damages"),
     [
-        *(pytest.param(*cache, id=cache[1].split("/", 1)[1]) for cache in CACHES),
+        *(
+            pytest.param(
+                *cache, id=cache[1].split("/", 1)[1],
+                marks=pytest.mark.soak if cache[0] is read_videos else (),
+            )
+            for cache in CACHES
+        ),
         *(
             pytest.param(use, pattern, (garble, empty, cut, remove), marks=pytest.mark.soak,
                          id=f"{pattern.split('/', 1)[1]}, other damage")
