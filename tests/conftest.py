@@ -9,13 +9,11 @@ No test fails because a machine is slow: generated examples have no deadline.
 """
 
 import atexit
-import fcntl
 import gc
 import os
 import re
 import shutil
 import signal
-from collections.abc import Generator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -87,18 +85,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     is_quick = OTHER_TIERS.search(collection_path.read_text(encoding="utf-8")) is None
     return True if is_quick != (asked == "quick") else None
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Let one process at a time import a module of tests: what it compiles, the others load."""
-    if not isinstance(collector, pytest.Module):
-        return (yield)
-    with collector.path.open() as module:
-        fcntl.flock(module, fcntl.LOCK_EX)
-        return (yield)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
