@@ -157,7 +157,8 @@ async def _deadline(request: Request, sources: SourcesDep) -> Deadline:
     if isinstance(sources, NotChosen):
         return cast("Deadline", sources)
     limit_s = sources.settings.sync_request_timeout
-    waits_s = preferred_wait(request.headers.get("prefer", ""))
+    prefer = request.headers.get("prefer")
+    waits_s = None if prefer is None else preferred_wait(prefer)
     return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
 
 

@@ -45,7 +45,7 @@ def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> Unavailabilit
     Raises:
         UnresolvedIdError: The request is about an erased account.
     """
-    if not marks.by_salt or not marks.hold(request.entity_id):
+    if not marks.hold(request.entity_id):
         return None
     if request.kind == "work":
         return Unavailability(reason=ERASED_REASON)

@@ -216,7 +216,8 @@ class CaptureSession:
     Attributes:
         requests_used: Requests made so far; updated when a call ends.
         verdicts: What became of each source that could have answered.
-        fallback_count: How often demo data replaced a refused response.
+        fallback_count: How often demo data replaced a refused response. Results are then marked
+            `data_provider: "mock"`; demo data is not in the warehouse.
     """
 
     def __init__(self, *sources: RecordedSource, **options: Unpack[CaptureOptions]) -> None:
@@ -273,7 +274,8 @@ class CaptureSession:
         """Return a refusal for an erased account, the journalled result, the result of another
         process, or a new read, in this order.
         """
-        erased: Any = erased_accounts.refuse_erased(request, await self._marks.marks())
+        marks = await self._marks.marks()
+        erased: Any = erased_accounts.refuse_erased(request, marks) if marks.by_salt else None
         if erased is not None:
             return Capture(
                 request=request,
@@ -422,7 +424,9 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             reading = await self._call(call, request, call_trace, key=key, lease=lease)
         # The account may have been erased while the call was under way.
-        value = erased_accounts.without_erased(reading.value, await self._marks.marks())
+        marks, value = await self._marks.marks(), reading.value
+        if marks.by_salt:
+            value = erased_accounts.without_erased(value, marks)
         has_erased = value is not reading.value
         if has_erased:  # the body contains erased data, so it is not stored
             reading = replace(reading, value=value, payload=b"")

@@ -120,14 +120,6 @@ class Captures(CaptureSession):
         )
         self.fallback_count = spent.stand_ins
 
-    @property
-    def used_fallback(self) -> bool:
-        """True once demo data has replaced a refused response.
-
-        Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
-        """
-        return self.fallback_count > 0
-
     # Single entities
 
     async def track(self, music_id: str) -> videos.Track:

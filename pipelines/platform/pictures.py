@@ -56,7 +56,7 @@ class PictureSource:
                 surface=SURFACE,
                 status=response.status,
             )
-        return sink.body
+        return bytes(sink.body)
 
 
 def shrink(body: bytes) -> bytes:

@@ -62,8 +62,12 @@ class Runtime:
         # The sandbox has a clock of its own, which the observations of its world follow.
         follow_sandbox_clock(self.profile)
         return Captures(
-            provider=providers.build_music_provider(
-                self.settings, self.profile, control=self.control, engine=self.engine
+            provider=providers.build_provider(
+                self.music_provider,
+                self.settings,
+                self.profile,
+                control=self.control,
+                engine=self.engine,
             ),
             songs=providers.build_song_source(
                 self.settings, self.profile, control=self.control, engine=self.engine

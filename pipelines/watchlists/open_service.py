@@ -17,7 +17,6 @@ from pipelines.captures.walks import ListWalk
 from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
@@ -55,24 +54,24 @@ class EntryChecker:
             UpstreamError: The platform refused.
             WarehouseError: The capture could not be stored.
         """
-        check = _check_account if entry.kind == "account" else _check_hashtag
-        build = (
-            providers.build_data_provider
-            if entry.kind == "account"
-            else providers.build_music_provider
-        )
+        name: str = self.settings.data_provider
+        check = _check_account
+        if entry.kind == "hashtag":
+            name, check = providers.music_provider_name(self.settings), _check_hashtag
         follow_sandbox_clock(self.profile)
 
         async def ask() -> changes.WatchObservation:
-            async with self._captures(build) as captures:
+            async with self._captures(name) as captures:
                 return await check(captures, entry.input)
 
         return asyncio.run(ask())
 
     @asynccontextmanager
-    async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
+    async def _captures(self, provider_name: str) -> AsyncIterator[Captures]:
         engine = self.open_engine()
-        provider = build(self.settings, self.profile, control=self.control, engine=engine)
+        provider = providers.build_provider(
+            provider_name, self.settings, self.profile, control=self.control, engine=engine
+        )
         async with Captures(
             provider=provider,
             lake=engine.lake,

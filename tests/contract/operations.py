@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers import build_provider
 from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID
 from warehouse.control import jobs
@@ -81,7 +81,9 @@ def operation(number: str, method: str | None = None) -> Operation:
 def ids_of(reads: ReadService) -> dict[str, str]:
     """An id of each kind that the invented world shows."""
     sources = reads.sources
-    world: Any = build_data_provider(sources.settings, sources.profile, control=sources.control)
+    world: Any = build_provider(
+        sources.settings.data_provider, sources.settings, sources.profile, control=sources.control
+    )
     return {
         "sec_uid": world.sec_uids()[0],
         "music_id": world.music_ids()[0],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.providers import build_data_provider, choose_profile
+from pipelines.platform.providers import build_provider, choose_profile
 from pipelines.settings import Settings
 from tests.deployment import LOCAL
 from warehouse.control import open_control
@@ -37,7 +37,9 @@ async def read_sound(port: int, home: Path, **values: Any) -> str:
     opened = open_home(settings.data_home, profile.name)
     tracks = LOCAL.get(f"http://127.0.0.1:{port}/_world/tracks?limit=1&counts=0").json()["tracks"]
     with closing(open_control(opened.control_url, world=opened.world)) as control:
-        async with aclosing(build_data_provider(settings, profile, control=control)) as provider:
+        async with aclosing(
+            build_provider(settings.data_provider, settings, profile, control=control)
+        ) as provider:
             detail = (await provider.fetch_video(tracks[0]["aweme_id"])).value
             assert isinstance(detail, Video)
             try:

@@ -14,7 +14,7 @@ from api.cli.commands.report import report
 from pipelines.doctor.checks import check_extras
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers import build_provider
 from pipelines.settings import Settings
 from warehouse.control.database import connect
 from warehouse.extras import EXTRAS, missing_libraries, need_extra
@@ -74,7 +74,9 @@ def test_the_source_with_a_browser_names_its_extra(
     )
     control: Any = None
     with pytest.raises(ProviderUnsupportedError, match="browser-public needs the extra"):
-        build_data_provider(chosen, load_profile("sandbox", sandbox_port=1), control=control)
+        build_provider(
+            chosen.data_provider, chosen, load_profile("sandbox", sandbox_port=1), control=control
+        )
 
 
 def test_reports_are_listed_without_the_extra_and_one_names_it(

@@ -1,6 +1,6 @@
 """The first screen of a watched account or hashtag: refused it is an error, never a loss."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.captures.walks import ListWalk
+from pipelines.settings import Settings
 from pipelines.watchlists import open_service
 from pipelines.watchlists.changes import (
     to_account_observation,
@@ -74,7 +75,7 @@ class Checker(EntryChecker):
     def __init__(self, *videos: Video, error: UpstreamError | None = None) -> None:
         nothing = cast("Any", None)
         super().__init__(
-            settings=nothing,
+            settings=Settings(_env_file=None),
             profile=nothing,
             control=nothing,
             open_engine=nothing,
@@ -84,8 +85,7 @@ class Checker(EntryChecker):
 
     @override
     @asynccontextmanager
-    async def _captures(self, build: Callable[..., object]) -> AsyncIterator[Captures]:
-        del build
+    async def _captures(self, provider_name: str) -> AsyncIterator[Captures]:
         yield cast("Captures", self._screens)
 
 

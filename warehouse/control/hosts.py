@@ -46,14 +46,9 @@ class Bucket:
 
     tokens: float
     filled_at: float
-    day: int
-    spent: int
+    day: int = 0
+    spent: int = 0
     paused_until: float | None = None
-
-
-def full_bucket(now: float, *, burst: float) -> Bucket:
-    """Return the bucket of a host without any request so far."""
-    return Bucket(tokens=burst, filled_at=now, day=int(now // DAY_S), spent=0)
 
 
 def take(
@@ -84,7 +79,7 @@ def take_token(
         now = control.now()
         columns = (schema.HOSTS.c[field.name] for field in fields(Bucket))
         query = select(*columns).where(row).with_for_update()
-        new = {"host": host, **asdict(full_bucket(now, burst=burst))}
+        new = {"host": host, **asdict(Bucket(tokens=burst, filled_at=now))}
         bucket = Bucket(**control.first_or_created(connection, query, schema.HOSTS, new)._asdict())
         after, grant = take(
             bucket,
@@ -103,7 +98,7 @@ def pause_host(control: ControlStore, host: str, wait_s: float) -> None:
     now = control.now()
     moment = now + wait_s
     row = schema.HOSTS.c.host == host
-    new = {"host": host, **asdict(full_bucket(now, burst=1))}
+    new = {"host": host, **asdict(Bucket(tokens=1, filled_at=now))}
     is_longer = func.coalesce(schema.HOSTS.c.paused_until, 0) < moment
     with control.write() as connection:
         control.first_or_created(
@@ -124,7 +119,7 @@ def paused_until(control: ControlStore, host: str) -> datetime | None:
 
 def spent_today(control: ControlStore) -> dict[str, int]:
     """Return today's requests (UTC) per host; hosts without requests are absent."""
-    today = full_bucket(control.now(), burst=1).day
+    today = int(control.now() // DAY_S)
     query = select(schema.HOSTS.c.host, schema.HOSTS.c.spent).where(
         schema.HOSTS.c.day == today, schema.HOSTS.c.spent > 0
     )

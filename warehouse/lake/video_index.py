@@ -101,16 +101,18 @@ class _LogPosition:
 
 @dataclass(slots=True)
 class VideoIndex:
-    """The index of one lake. Thread-safe; a lake in an object store has none."""
+    """The index of one lake. Thread-safe; a lake in an object store has none.
+
+    `path` is the path of its file, which may not exist.
+    """
 
     lake: Lake
+    path: Path = field(init=False)
     _log: _LogPosition | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def path(self) -> Path:
-        """Path of the index file, which may not exist."""
-        return Path(self.lake.url, FILE)
+    def __post_init__(self) -> None:
+        self.path = Path(self.lake.url, FILE)
 
     def read(
         self, aweme_ids: Sequence[str], *, until: datetime | None = None, whole: bool = True

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from itertools import batched
 from numbers import Integral, Real
 from pathlib import Path
@@ -199,7 +199,7 @@ class ColumnReference:
     exception: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """A table of the lake, or a view of the star over them (`is_view`), which stores nothing.
 
@@ -219,7 +219,7 @@ class Table:
         """Questions that it answers, with their statements."""
         return read_examples().get(self.name, ())
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """Arrow schema that every appended row must match."""
         return pa.schema(
@@ -239,14 +239,14 @@ class Table:
         """Name without the layer."""
         return self.name.partition(".")[2]
 
-    @property
+    @cached_property
     def is_observed(self) -> bool:
         """True if its rows belong to captures, and count once their capture is complete."""
         return self.name != "raw.captures" and any(
             column.name == "capture_id" for column in self.columns
         )
 
-    @property
+    @cached_property
     def counted_name(self) -> str:
         """Name of the view of the rows that count."""
         return f"seen.{self.name.removeprefix('raw.')}"

@@ -316,7 +316,7 @@ async def _read_first_screen(
                 raise unknown() from error
             except (errors.UpstreamError, errors.ProviderUnsupportedError):
                 pass  # a list may really be empty, so an unknown answer is no refusal
-        return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
+        return FreshFirstScreen(walk=walk, is_fallback=captures.fallback_count > 0)
 
 
 async def _refuse(

@@ -47,7 +47,7 @@ async def read_metrics(
             profile = stored or await fetch_profile(sources, captures, sec_user_id)
         collector = _Collector(sources, captures, sec_user_id, window, count, deadline)
         await collector.collect()
-        is_fallback = captures.used_fallback
+        is_fallback = captures.fallback_count > 0
     analyzed = collector.newest
     if not analyzed and collector.refused:
         raise collector.refused[0]
@@ -143,7 +143,7 @@ class _Collector:
 
     def _take(self, aweme_id: str, video: Video) -> None:
         """Take a post, unless it states another author; demo data in its place always does."""
-        is_demo = self.captures.used_fallback
+        is_demo = self.captures.fallback_count > 0
         if not is_demo and is_of_other_account(video, self.sec_user_id):
             self.foreign[aweme_id] = video
             self.videos.pop(aweme_id, None)

@@ -88,7 +88,7 @@ async def find_posts(
     walk = await captures.walk_user_posts(sec_user_id, cursor=cursor)
     if walk.error is not None:
         raise walk.error
-    if captures.used_fallback:
+    if captures.fallback_count:
         return walk
     await captures.flush()
     read = await _pass_over_empty(stored_page, cursor)
@@ -228,7 +228,7 @@ def _list_source(
                 raise walk.error
             if not walk.videos:
                 await _refuse_unknown(sources, captures, sec_user_id, now=now)
-            return lists.FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
+            return lists.FreshFirstScreen(walk=walk, is_fallback=captures.fallback_count > 0)
 
     return lists.ListSource(
         sources=sources,

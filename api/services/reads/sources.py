@@ -199,10 +199,13 @@ class Sources:
     one_decoder: asyncio.Semaphore = field(
         default_factory=partial(asyncio.Semaphore, 1), init=False
     )
-    _semaphores: dict[str, asyncio.Semaphore] = field(default_factory=dict, init=False)
+    _semaphores: Mapping[str, asyncio.Semaphore] = field(init=False)
 
     def __post_init__(self) -> None:
         self.is_demo = is_demo_world(self.profile.name)
+        self._semaphores = {
+            name: asyncio.Semaphore(source.sessions) for name, source in providers.PROVIDERS.items()
+        }
 
     def apart(self) -> "Sources":
         """Return a copy for another event loop, with its own semaphores."""
@@ -259,17 +262,14 @@ class Sources:
         Raises:
             ProviderUnsupportedError: This release does not support the source.
         """
-        if kind == "users":
-            name, build = self.data_provider, providers.build_data_provider
-        else:
-            name = providers.music_provider_name(self.settings)
-            build = providers.build_music_provider
+        is_users = kind == "users"
+        name = self.data_provider if is_users else providers.music_provider_name(self.settings)
         # Sources are built in a thread: one may read files or generate data first.
         async with (
-            self._semaphore(name),
+            self._semaphores[name],
             Captures(
                 provider=await run_sync(
-                    self._build, partial(build, for_user=True) if for_user else build
+                    self._build, partial(providers.build_provider, name, for_user=for_user)
                 ),
                 songs=await run_sync(self._build, providers.build_song_source)
                 if has_songs
@@ -293,7 +293,7 @@ class Sources:
             ProviderUnsupportedError: The configured source has no chart.
         """
         async with (
-            self._semaphore(self.data_provider),
+            self._semaphores[self.data_provider],
             ChartCaptures(
                 provider=await run_sync(self._build, providers.build_chart_provider),
                 lake=self.engine.lake,
@@ -307,8 +307,3 @@ class Sources:
 
     def _build[T](self, build: Callable[..., T]) -> T:
         return build(self.settings, self.profile, control=self.control, engine=self.engine)
-
-    def _semaphore(self, name: str) -> asyncio.Semaphore:
-        return self._semaphores.setdefault(
-            name, asyncio.Semaphore(providers.PROVIDERS[name].sessions)
-        )

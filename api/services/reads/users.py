@@ -109,7 +109,7 @@ async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) 
         UpstreamError: The platform refused the profile.
     """
     account = await captures.account(sec_user_id)
-    is_fallback = captures.used_fallback
+    is_fallback = captures.fallback_count > 0
     return ServedProfile(
         account, FALLBACK_PROVIDER if is_fallback else sources.data_provider, is_fallback
     )

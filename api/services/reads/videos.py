@@ -57,7 +57,7 @@ async def read_videos(
                 read.late.extend(to_read)
             else:
                 read = await deadline.each(to_read, captures.video, parallel=MAX_PARALLEL_READS)
-                used_fallback = captures.used_fallback
+                used_fallback = captures.fallback_count > 0
     read.values.update(gone)
     _raise_request_errors(read)
     served = [(name, _served(name, listed.get(name), read)) for name in aweme_ids]

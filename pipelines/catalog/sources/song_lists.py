@@ -10,7 +10,7 @@ from pipelines.captures.inputs import SONG_LIST_KINDS, InputTarget
 from pipelines.captures.session import Captures
 from pipelines.catalog.rules import INPUT_COLUMNS, ImportLine, ImportProblem
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import build_music_provider, build_song_source
+from pipelines.platform.providers import build_provider, build_song_source, music_provider_name
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -141,8 +141,12 @@ class SongListReader:
             async with (
                 self.guard(kind),
                 Captures(
-                    provider=build_music_provider(
-                        self.settings, self.profile, control=self.control, engine=self.engine
+                    provider=build_provider(
+                        music_provider_name(self.settings),
+                        self.settings,
+                        self.profile,
+                        control=self.control,
+                        engine=self.engine,
                     ),
                     songs=build_song_source(
                         self.settings, self.profile, control=self.control, engine=self.engine

@@ -179,7 +179,8 @@ class ProbeRound:
         try:
             async with asyncio.timeout(LIMITS.connect_s):
                 dial = await Dialler(profile).dial_address(host, surface="any")
-                _, writer = await asyncio.open_connection(dial, profile.port_of(host))
+                _, port = profile.scheme_and_port(host)
+                _, writer = await asyncio.open_connection(dial, port)
         except (OSError, UpstreamError):  # TimeoutError is an OSError
             return False
         writer.close()

@@ -122,26 +122,21 @@ class BodySink:
 
     surface: str
     limit_bytes: int
-    _body: bytearray = field(default_factory=bytearray, init=False)
-
-    @property
-    def body(self) -> bytes:
-        """The bytes received so far, without the mark of their encoding."""
-        return bytes(self._body).removeprefix(BOM_UTF8)
+    body: bytearray = field(default_factory=bytearray, init=False)
 
     def begin(self) -> None:
         """Discard the bytes of an earlier attempt."""
-        self._body.clear()
+        self.body.clear()
 
     def take(self, chunk: bytes) -> None:
         """Receive the next bytes."""
-        if len(self._body) + len(chunk) > self.limit_bytes:
+        if len(self.body) + len(chunk) > self.limit_bytes:
             raise errors.StructureChangedError(
                 f"the body is larger than {self.limit_bytes} bytes",
                 surface=self.surface,
                 reason="body_too_large",
             )
-        self._body += chunk
+        self.body += chunk
 
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
@@ -193,11 +188,10 @@ class GuestClient:
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(profile.rate.parallel)
         )
-        self._transport = link_gate.PinnedTransport(
-            connections_per_host=profile.rate.parallel, tls=tls
-        )
         self._client = httpx2.AsyncClient(
-            transport=self._transport,
+            transport=link_gate.PinnedTransport(
+                connections_per_host=profile.rate.parallel, tls=tls
+            ),
             headers=_HEADERS,
             timeout=httpx2.Timeout(self.limits.read_s, connect=self.limits.connect_s),
             follow_redirects=False,  # `_follow` checks the address of every hop
@@ -251,7 +245,9 @@ class GuestClient:
         if memory is not None:
             request = replace(request, stored=await memory.recall(request.address))
         sink = BodySink(surface=request.surface, limit_bytes=self.limits.body_bytes)
-        response = replace(await self._follow(request, sink), body=sink.body)
+        response = await self._follow(request, sink)
+        # without the mark of its encoding
+        response = replace(response, body=bytes(sink.body).removeprefix(BOM_UTF8))
         if response.status == NOT_MODIFIED and request.stored is not None:
             response = replace(response, status=_OK, body=request.stored.body, is_unchanged=True)
         elif response.status == _OK and memory is not None:
@@ -278,7 +274,8 @@ class GuestClient:
                 attempts=1,
             )
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
-            return replace(await self._follow(robots, sink), body=sink.body)
+            response = await self._follow(robots, sink)
+            return replace(response, body=bytes(sink.body).removeprefix(BOM_UTF8))
 
         if self.policy.robots is not None:
             await self.policy.robots.permit(request.address, request.surface, fetch)
@@ -328,9 +325,8 @@ class GuestClient:
         while True:
             try:
                 async with self._slots[address.host]:
-                    # Slow preparation comes first: a turn that is not used at once is wasted.
+                    # The look-up comes first: a turn that is not used at once is wasted.
                     dial = await self._dialler.dial_address(address.host, surface=request.surface)
-                    self._transport.prepare(address.scheme, address.host)
                     await self.policy.limiter.wait(address.host, surface=request.surface)
                     # Another request may have met a refusal while this one waited for its turn.
                     if self.policy.circuits is not None:

@@ -116,7 +116,7 @@ def check_address(
             surface=surface,
             reason="foreign_host",
         )
-    scheme, port = profile.scheme_of(address.host), profile.port_of(address.host)
+    scheme, port = profile.scheme_and_port(address.host)
     is_standard = address.port == {"http": 80, "https": 443}[address.scheme]
     if not is_standard and address.port != port:
         raise SubstitutionError(
@@ -192,8 +192,9 @@ class Dialler:
         address, valid_until = self._pinned.get(host, ("", 0.0))
         if address and self.clock() < valid_until:
             return address
+        _, port = self.profile.scheme_and_port(host)
         try:
-            addresses = await self.resolve(host, self.profile.port_of(host))
+            addresses = await self.resolve(host, port)
         except OSError as exc:
             raise UnreachableError(
                 f"the name {host!r} could not be looked up", surface=surface
@@ -229,6 +230,13 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; the response body is not read yet."""
         host = request.url.host
+        if host not in self._pools:
+            is_secure = request.url.scheme == "https"
+            self._pools[host] = httpx2.AsyncHTTPTransport(
+                verify=(self._tls or _default_authorities()) if is_secure else False,
+                trust_env=False,
+                limits=self._limits,
+            )
         pinned = httpx2.Request(
             request.method,
             request.url.copy_with(host=request.extensions[DIAL]),
@@ -237,16 +245,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             # The certificate is checked for the name, not for the address that is dialled.
             extensions={**request.extensions, "sni_hostname": host},
         )
-        self.prepare(request.url.scheme, host)
         return await self._pools[host].handle_async_request(pinned)
-
-    def prepare(self, scheme: str, host: str) -> None:
-        """Create the host's pool early: loading certificates would delay a reserved request."""
-        if host not in self._pools:
-            tls = (self._tls or _default_authorities()) if scheme == "https" else False
-            self._pools[host] = httpx2.AsyncHTTPTransport(
-                verify=tls, trust_env=False, limits=self._limits
-            )
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -262,7 +262,7 @@ class PlatformProfile(ProfilePart):
         `ids` fill in its path, quoted.
         """
         host = self.host_of(surface)
-        scheme, port = self.scheme_of(host), self.port_of(host)
+        scheme, port = self.scheme_and_port(host)
         # A standard port is left out, as the platform's own links do.
         suffix = "" if port == {"http": 80, "https": 443}[scheme] else f":{port}"
         path: str = getattr(self.paths, surface)
@@ -273,14 +273,11 @@ class PlatformProfile(ProfilePart):
         """Return the link of a video for users, on the desktop host."""
         return self.address("public_video", aweme_id=aweme_id)
 
-    def scheme_of(self, host: str) -> Literal["http", "https"]:
-        """Return the scheme used for a host."""
-        return "http" if host in self.hosts.plain else self.scheme
-
-    def port_of(self, host: str) -> int:
-        """Return the port of a host."""
+    def scheme_and_port(self, host: str) -> tuple[Literal["http", "https"], int]:
+        """Return the scheme and the port of a host."""
         # The profile's port is that of its scheme; a host of the other scheme uses the usual one.
-        return 80 if self.scheme_of(host) != self.scheme else self.port
+        is_plain = host in self.hosts.plain and self.scheme != "http"
+        return ("http", 80) if is_plain else (self.scheme, self.port)
 
     @property
     def link_hosts(self) -> LinkHosts:

@@ -28,9 +28,8 @@ __all__ = [
     "PROVIDERS",
     "ProviderEntry",
     "build_chart_provider",
-    "build_data_provider",
-    "build_music_provider",
     "build_picture_source",
+    "build_provider",
     "build_song_source",
     "choose_profile",
     "choose_stored_world",
@@ -159,26 +158,28 @@ def choose_profile(settings: Settings) -> PlatformProfile:
     return forms.model_copy(update={"name": name})
 
 
-def build_data_provider(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
+def build_provider(
+    name: str, settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
 ) -> "Provider":
-    """Build the source of users, posts and single videos; close it after use.
+    """Build a source with its own client; close it after use.
+
+    `settings.data_provider` is the source of users, posts and single videos, `music_provider_name`
+    returns that of music data.
 
     Raises:
         ProviderUnsupportedError: The source cannot be used with these settings.
     """
-    return _build(settings.data_provider, _dependencies(settings, profile, **options))
-
-
-def build_music_provider(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "Provider":
-    """Build the source of music data, with its own client; close it after use.
-
-    Raises:
-        ProviderUnsupportedError: The source cannot be used with these settings.
-    """
-    return _build(music_provider_name(settings), _dependencies(settings, profile, **options))
+    source = PROVIDERS[name]
+    if source.extra is not None:
+        need_extra(source.extra, name, error=ProviderUnsupportedError)
+    dependencies = _dependencies(settings, profile, **options)
+    built: Provider = import_module(source.module).build(name, dependencies)
+    # Demo data in place of a refusal is for users who look at one answer, never for a scan.
+    if dependencies.for_user and settings.public_fallback_to_mock and name not in OWN_WORLDS:
+        fallback = import_module("sandbox.mock.fallback")
+        demo = import_module(PROVIDERS["mock"].module).build("mock", dependencies)
+        built = fallback.FallbackProvider(built, demo)
+    return built
 
 
 def build_song_source(
@@ -230,16 +231,3 @@ def _dependencies(
     from pipelines.platform.providers.provider import ProviderDependencies  # noqa: PLC0415 -- 0.5 s
 
     return ProviderDependencies(settings=settings, profile=profile, **options)
-
-
-def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
-    source = PROVIDERS[name]
-    if source.extra is not None:
-        need_extra(source.extra, name, error=ProviderUnsupportedError)
-    built: Provider = import_module(source.module).build(name, dependencies)
-    # Demo data in place of a refusal is for users who look at one answer, never for a scan.
-    falls_back = dependencies.for_user and dependencies.settings.public_fallback_to_mock
-    if falls_back and name not in OWN_WORLDS:
-        fallback = import_module("sandbox.mock.fallback")
-        built = fallback.FallbackProvider(built, _build("mock", dependencies))
-    return built

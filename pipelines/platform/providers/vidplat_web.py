@@ -101,7 +101,8 @@ class CookieClient(GuestClient):
     async def _add_cookie(self, request: httpx2.Request) -> None:
         """Add the cookie for the web host; called for each request, redirects included."""
         web = self.profile.hosts.web
-        if request.url.host == web and request.url.scheme == self.profile.scheme_of(web):
+        scheme, _ = self.profile.scheme_and_port(web)
+        if (request.url.scheme, request.url.host) == (scheme, web):
             request.headers["Cookie"] = self._cookie.get_secret_value()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.providers import build_music_provider
+from pipelines.platform.providers import build_provider, music_provider_name
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -52,7 +52,9 @@ async def main() -> int:
     control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
     lake = open_lake(str(root / "lake"), world="sandbox")
     engine = Engine(lake)
-    provider = build_music_provider(settings, profile, control=control, engine=engine)
+    provider = build_provider(
+        music_provider_name(settings), settings, profile, control=control, engine=engine
+    )
     print("ready", flush=True)
     sys.stdin.readline()
     is_over = threading.Event()

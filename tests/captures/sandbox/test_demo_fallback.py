@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers import build_provider
 from pipelines.settings import Settings
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
@@ -47,8 +47,13 @@ def source(tmp_path: Path, scripted_profile: PlatformProfile, control: ControlSt
     settings = Settings(
         _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
     )
-    return build_data_provider(
-        settings, scripted_profile, control=control, limits=LIMITS, for_user=True
+    return build_provider(
+        settings.data_provider,
+        settings,
+        scripted_profile,
+        control=control,
+        limits=LIMITS,
+        for_user=True,
     )
 
 
@@ -104,10 +109,10 @@ async def test_demo_fallback_data_is_not_stored(
             provider=source, lake=lake, engine=engine, control=control, sounds_dir=tmp_path / "s"
         )
         async with captures:
-            assert not captures.used_fallback
+            assert captures.fallback_count == 0
             account = await captures.account(SEC)
             walk = await captures.walk_user_posts(SEC)
-            assert captures.used_fallback
+            assert captures.fallback_count
         engine.refresh()
         outcomes = engine.rows("select outcome, data_provider, item_count from raw.captures")
         tables = ("raw.accounts", "raw.videos", "raw.capture_items")

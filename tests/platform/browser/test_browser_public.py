@@ -21,7 +21,7 @@ from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers import build_provider
 from pipelines.platform.providers.browser_public import BrowserPublic
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
@@ -410,7 +410,9 @@ async def test_the_stand_in_platform_is_read_through_the_browser(
     )
     home = open_home(tmp_path, "sandbox")
     with closing(open_control(home.control_url, world="sandbox")) as control:
-        provider = build_data_provider(settings, sandbox.profile, control=control)
+        provider = build_provider(
+            settings.data_provider, settings, sandbox.profile, control=control
+        )
         track = (await asyncio.to_thread(sandbox_tracks, sandbox.port))[0]
         first = await provider.fetch_music_page(track["music_id"], 0)
         detail = await provider.fetch_video(first.value.videos[0].aweme_id)
@@ -490,7 +492,9 @@ async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
         world.post("/_world/switches", json={"switches": ["page_client_side"]}).raise_for_status()
         fault = {"surface": "slides_info", "kind": "signature_demanded", "times": 0}
         world.post("/_world/faults", json=fault).raise_for_status()
-        provider = build_data_provider(settings, sandbox.profile, control=control)
+        provider = build_provider(
+            settings.data_provider, settings, sandbox.profile, control=control
+        )
         try:
             listed = await provider.fetch_music_page(track["music_id"], 0)
             aweme_id = listed.value.videos[0].aweme_id
@@ -530,7 +534,7 @@ async def test_without_a_browser_the_source_says_what_to_do(
         _env_file=None, data_provider="browser-public", chromium_path=tmp_path / "no-chromium"
     )
     with pytest.raises(ProviderUnsupportedError) as caught:
-        build_data_provider(settings, scripted_profile, control=control_store)
+        build_provider(settings.data_provider, settings, scripted_profile, control=control_store)
     assert "make setup-browser" in str(caught.value.hint)
 
 

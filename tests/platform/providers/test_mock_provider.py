@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.protocol import DecodeLimits
-from pipelines.platform.providers import build_chart_provider, build_data_provider, choose_profile
+from pipelines.platform.providers import build_chart_provider, build_provider, choose_profile
 from pipelines.settings import Settings
 from sandbox.mock.provider import MockProvider
 from sandbox.world.content.tables import Alteration, VideoState
@@ -37,7 +37,9 @@ def world() -> SandboxWorld:
 @pytest.fixture
 async def mock(tmp_path: Path) -> AsyncIterator[MockProvider]:
     settings = _settings(tmp_path)
-    provider = build_data_provider(settings, choose_profile(settings), control=BOOK)
+    provider = build_provider(
+        settings.data_provider, settings, choose_profile(settings), control=BOOK
+    )
     assert isinstance(provider, MockProvider)
     yield provider
     await provider.aclose()

@@ -102,4 +102,5 @@ def test_chart_has_a_rate_of_its_own_and_is_asked_plainly_where_it_must() -> Non
         assert public.address(surface).startswith("https://"), surface
     old = public.address("chart_html_old", page="1", rank_id="8888", volid="1")
     assert old.startswith("http://")
-    assert (public.port_of(public.hosts.chart_old), public.port_of(public.hosts.chart)) == (80, 443)
+    assert public.scheme_and_port(public.hosts.chart_old) == ("http", 80)
+    assert public.scheme_and_port(public.hosts.chart) == ("https", 443)

@@ -12,8 +12,7 @@ import pytest
 
 from pipelines.platform.providers import (
     build_chart_provider,
-    build_data_provider,
-    build_music_provider,
+    build_provider,
     choose_profile,
     has_chosen_world,
     music_provider_name,
@@ -57,7 +56,7 @@ def settings(tmp_path: Path) -> Any:
 @pytest.mark.parametrize("name", DATA)
 async def test_every_data_provider_answers_under_its_own_name(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name)
-    provider = build_data_provider(chosen, choose_profile(chosen), control=BOOK)
+    provider = build_provider(chosen.data_provider, chosen, choose_profile(chosen), control=BOOK)
     await provider.aclose()
     assert provider.name == name
     assert all(callable(getattr(provider, method)) for method in METHODS)
@@ -66,7 +65,9 @@ async def test_every_data_provider_answers_under_its_own_name(name: str, setting
 @pytest.mark.parametrize("name", MUSIC)
 async def test_every_music_provider_answers_under_its_own_name(name: str, settings: Any) -> None:
     chosen = settings(music_data_provider=name)
-    provider = build_music_provider(chosen, choose_profile(chosen), control=BOOK)
+    provider = build_provider(
+        music_provider_name(chosen), chosen, choose_profile(chosen), control=BOOK
+    )
     await provider.aclose()
     assert provider.name == name
     assert all(callable(getattr(provider, method)) for method in METHODS)
@@ -75,7 +76,7 @@ async def test_every_music_provider_answers_under_its_own_name(name: str, settin
 def test_a_source_that_needs_a_device_says_what_to_do_where_none_is_named(settings: Any) -> None:
     chosen = settings(music_data_provider="mobileapp-guest", mobileapp_device=None)
     with pytest.raises(ProviderUnsupportedError, match="no Android device") as caught:
-        build_music_provider(chosen, choose_profile(chosen), control=BOOK)
+        build_provider(music_provider_name(chosen), chosen, choose_profile(chosen), control=BOOK)
     assert "MOBILEAPP_DEVICE" in str(caught.value.hint)
 
 
@@ -83,7 +84,7 @@ WITHOUT_THE_EXTRA = """
 import sys
 sys.modules["adbutils"] = None
 from pipelines.platform.profiles import load_profile
-from pipelines.platform.providers import build_music_provider
+from pipelines.platform.providers import build_provider, music_provider_name
 from pipelines.settings import Settings
 from warehouse.records.errors import ProviderUnsupportedError
 profile = load_profile("sandbox", sandbox_port=1)
@@ -92,7 +93,7 @@ for name in ("public-graph", "mobileapp-guest"):
         _env_file=None, profile="sandbox", music_data_provider=name, mobileapp_device="stand-in-1"
     )
     try:
-        print(build_music_provider(chosen, profile, control=None).name)
+        print(build_provider(music_provider_name(chosen), chosen, profile, control=None).name)
     except ProviderUnsupportedError as error:
         print(error.hint)
 """
@@ -113,7 +114,7 @@ def test_without_the_extra_its_source_says_so_and_every_other_works() -> None:
 @pytest.mark.parametrize("name", DATA)
 def test_a_source_has_the_form_of_the_protocol(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name)
-    kind = type(build_data_provider(chosen, choose_profile(chosen), control=BOOK))
+    kind = type(build_provider(chosen.data_provider, chosen, choose_profile(chosen), control=BOOK))
     for method in METHODS:
         wanted = list(inspect.signature(getattr(Provider, method)).parameters)
         assert list(inspect.signature(getattr(kind, method)).parameters) == wanted
@@ -153,7 +154,9 @@ async def test_demo_data_stands_in_only_where_that_is_wanted_and_nothing_is_kept
     off = settings(data_provider=name)
     kinds = []
     for values, may in ((chosen, True), (chosen, False), (off, True)):
-        built = build_data_provider(values, choose_profile(values), control=BOOK, for_user=may)
+        built = build_provider(
+            values.data_provider, values, choose_profile(values), control=BOOK, for_user=may
+        )
         await built.aclose()
         kinds.append(type(built).__name__ == "FallbackProvider")
     assert kinds == [True, False, False]

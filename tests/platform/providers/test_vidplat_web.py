@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers import build_provider
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
@@ -72,7 +72,9 @@ def settings() -> Settings:
 def provider(
     settings: Settings, scripted_profile: PlatformProfile, control: ControlStore
 ) -> Provider:
-    return build_data_provider(settings, scripted_profile, control=control, limits=LIMITS)
+    return build_provider(
+        settings.data_provider, settings, scripted_profile, control=control, limits=LIMITS
+    )
 
 
 def all_bytes(folder: Path) -> list[bytes]:
@@ -357,7 +359,9 @@ async def test_without_a_cookie_the_source_is_a_guest(
     scripted_server: Any, scripted_profile: PlatformProfile, control: ControlStore
 ) -> None:
     settings = Settings(_env_file=None, data_provider="vidplat-web")
-    provider = build_data_provider(settings, scripted_profile, control=control, limits=LIMITS)
+    provider = build_provider(
+        settings.data_provider, settings, scripted_profile, control=control, limits=LIMITS
+    )
     scripted_server.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     await provider.fetch_video(ID)
     await provider.aclose()

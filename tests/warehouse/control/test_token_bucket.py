@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.control.hosts import DAY_S, full_bucket, take
+from warehouse.control.hosts import DAY_S, Bucket, take
 
 START = 1_790_000_000.0
 UNLIMITED = 10**9
@@ -12,7 +12,7 @@ UNLIMITED = 10**9
 
 def start_times(pauses: list[float], *, rate_per_s: float, burst: float) -> list[float]:
     """When the requests start if each is asked for after a pause and waits as it is told."""
-    now, bucket, starts = START, full_bucket(START, burst=burst), []
+    now, bucket, starts = START, Bucket(tokens=burst, filled_at=START), []
     for pause in pauses:
         now += pause
         bucket, grant = take(
@@ -45,7 +45,7 @@ def test_burst_goes_at_once_and_the_rest_in_line() -> None:
 
 def test_spent_budget_says_how_long_the_day_still_is() -> None:
     now = 20_000 * DAY_S + 600.0
-    bucket = full_bucket(now, burst=5)
+    bucket = Bucket(tokens=5, filled_at=now)
     for _ in range(2):
         bucket, grant = take(bucket, now, rate_per_s=1, burst=5, daily_budget=2)
         assert not grant.spent
@@ -58,7 +58,7 @@ def test_spent_budget_says_how_long_the_day_still_is() -> None:
 
 
 def test_clock_that_goes_back_gives_no_tokens() -> None:
-    bucket = full_bucket(START, burst=1)
+    bucket = Bucket(tokens=1, filled_at=START)
     bucket, _ = take(bucket, START, rate_per_s=1, burst=1, daily_budget=9)
     after, grant = take(bucket, START - 100, rate_per_s=1, burst=1, daily_budget=9)
     assert after.filled_at == START
