@@ -146,7 +146,6 @@ def run_seed(seed: int, *, days: float) -> Simulation:
         for name in ("delete_runless_materializations", "delete_check_results"):
             stack.enter_context(patch(f"{DAGSTER_COMPAT}.{name}", lambda *_: None))
         stack.enter_context(patch(SESSION, lambda **_: None))  # nothing leaves the machine
-        stack.enter_context(patch(CONNECTIONS, lambda *_: None))
         loop = SimulatedLoop(SimulatedClock(), random.Random(f"threads {seed}"))
         stack.callback(loop.close)
         simulation = Simulation(seed, store, loop)
@@ -162,5 +161,4 @@ def run_seed(seed: int, *, days: float) -> Simulation:
 
 
 SESSION = "pipelines.platform.http.client.httpx2.AsyncClient"
-CONNECTIONS = "pipelines.platform.http.link_gate.PinnedTransport.prepare"
 DAGSTER_COMPAT = "pipelines.orchestration.dagster_compat"

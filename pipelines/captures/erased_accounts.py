@@ -11,7 +11,7 @@ from pipelines.captures.capture import CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.sources.table import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.search import SearchPage
@@ -35,7 +35,7 @@ class ErasureMarksCache:
         """Return the current marks."""
         if self.clock.monotonic() - self._read_at >= RELOAD_INTERVAL_S:
             self._read_at = self.clock.monotonic()
-            self._marks = await asyncio.to_thread(read_marks, self.engine)
+            self._marks = await asyncio.to_thread(read_erasure_marks, self.engine)
         return self._marks
 
 

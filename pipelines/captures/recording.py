@@ -44,7 +44,7 @@ from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.queries.captures import read_capture
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
@@ -112,7 +112,7 @@ class CaptureSharing:
     _: KW_ONLY
     clock: Clock = MACHINE_CLOCK
 
-    async def take(self, request: CaptureRequest) -> CaptureLease | str:
+    async def acquire(self, request: CaptureRequest) -> CaptureLease | str:
         """Acquire the lease, or wait and return the id of another process's capture.
 
         Raises:
@@ -120,7 +120,7 @@ class CaptureSharing:
         """
         lease = CaptureLease(hashlib.sha256(request.key.encode("utf-8", "replace")).hexdigest())
         while True:
-            claiming = asyncio.ensure_future(
+            claim_task = asyncio.ensure_future(
                 asyncio.to_thread(
                     shared_captures.claim,
                     self.control,
@@ -130,17 +130,17 @@ class CaptureSharing:
                 )
             )
             try:
-                turn = await asyncio.shield(claiming)
+                claim = await asyncio.shield(claim_task)
             except asyncio.CancelledError:
                 # Released at once, if the store grants it to us meanwhile.
-                if (await claiming).is_ours:
+                if (await claim_task).is_ours:
                     await asyncio.to_thread(
                         shared_captures.publish, self.control, lease.name, lease.owner, None
                     )
                 raise
-            if turn.is_ours:
+            if claim.is_ours:
                 return lease
-            capture_id = await self._wait(lease.name, turn.owner)
+            capture_id = await self._wait(lease.name, claim.owner)
             if capture_id is not None:
                 return capture_id
 
@@ -159,7 +159,7 @@ class CaptureSharing:
                     ttl_s=CAPTURE_LEASE_S,
                 )
 
-    async def give_back(self, lease: CaptureLease) -> None:
+    async def release(self, lease: CaptureLease) -> None:
         """Release a lease; if others wait, the capture is written first.
 
         Raises:
@@ -176,7 +176,7 @@ class CaptureSharing:
                 shared_captures.publish, self.control, lease.name, lease.owner, capture_id
             )
 
-    async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
+    async def read_shared(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
         """Return the result of another process's capture; None if it cannot be restored.
 
         Raises:
@@ -203,15 +203,15 @@ class CaptureSharing:
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
             await self.clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(shared_captures.check, self.control, name, owner)
-            if over.is_over:
-                return over.capture_id
+            state = await asyncio.to_thread(shared_captures.check, self.control, name, owner)
+            if state.is_over:
+                return state.capture_id
 
 
 class CaptureSession:
-    """Runs and records the calls of a source. Use as an async context manager.
+    """Base of `Captures` and `ChartCaptures`: runs and records the calls of a source.
 
-    Rows name the first of `sources`; all of them are closed at the end.
+    An async context manager. Rows name the first of `sources`; all of them are closed at the end.
 
     Attributes:
         requests_used: Requests made so far; updated when a call ends.
@@ -288,11 +288,12 @@ class CaptureSession:
         if journalled is not None:  # read by an earlier run, which was another process
             return replace(journalled, is_shared=True)
         while True:
-            lease = await self._watcher.run(self._sharing.take(request))
-            if isinstance(lease, CaptureLease):
+            claim = await self._watcher.run(self._sharing.acquire(request))
+            if isinstance(claim, CaptureLease):
+                lease = claim
                 break
-            # `lease` is the id of the capture that another process made meanwhile.
-            shared = await self._sharing.recall(request, lease)
+            # `claim` is the id of the capture that another process made meanwhile.
+            shared = await self._sharing.read_shared(request, claim)
             if shared is not None:
                 await self._write_journal(request.key, shared)
                 return shared
@@ -302,7 +303,7 @@ class CaptureSession:
         finally:
             renewing.cancel()
             # Shielded: others wait for this lease, even if this task is cancelled.
-            await asyncio.shield(self._sharing.give_back(lease))
+            await asyncio.shield(self._sharing.release(lease))
 
     async def _capture_anew[T: CapturedValue](
         self,
@@ -384,8 +385,9 @@ class CaptureSession:
     def _replay(
         self, key: str, *, is_usable: Callable[[Capture[Any]], bool] = lambda _: True
     ) -> Capture[Any] | None:
-        """Take what an earlier run has read from the journal, with its cost; None if it is not
-        usable.
+        """Return the journalled result of an earlier run, and add its cost to this one.
+
+        None if there is none, or if it is not usable.
 
         Raises:
             SametrackError: The error that the earlier run recorded.
@@ -549,7 +551,7 @@ class CaptureRecorder:
     def _write(self, captures: list[Capture[Any]]) -> None:
         # Not the cached marks: what was erased a moment ago must not be written again. A body that
         # names an erased account goes, that of a refusal too.
-        marks = read_marks(self.engine)
+        marks = read_erasure_marks(self.engine)
         if marks.by_salt:
             captures = [
                 replace(capture, payload=b"") if marks.occur_in(capture.payload) else capture
@@ -574,7 +576,7 @@ class CaptureRecorder:
         for name, rows in tables.items():
             self.lake.append(name, rows, job_id=self.job_id)
         self.engine.refresh()  # this process reads its own writes
-        # Last: a reader that sees the new generation reads again and must find the rows.
+        # Last: a new generation makes response caches read again, and they must find the rows.
         shared_captures.raise_generations(
             self.control,
             {entity_key(capture.surface, capture.request.entity_id) for capture in captures},

@@ -122,7 +122,7 @@ def walk_search(run: ScanRun, terms: tuple[str, ...]) -> int:
         stop_reason=next(skipped, "completed"),
     )
     add_coverage(run, coverage)
-    run.count()
+    run.update_progress()
     return new + new_earlier
 
 
@@ -196,7 +196,7 @@ def read_track(run: ScanRun) -> Track:
         track = run.wait_for(run.captures.track(run.music_id))
     run.state.track = track
     add_reads(run, "music_info", since=before, items=1, new=1, stop="completed")
-    run.count()
+    run.update_progress()
     read_song(run)
     return track
 
@@ -299,7 +299,7 @@ def fill_pool(run: ScanRun, *, limit: int | None = None) -> tuple[candidate_pool
     if not chosen and run.verifies_audio:
         chosen = candidate_pool.choose_others(state.sightings, limit=limit, pooled=state.pool)
     state.pool.update({entry.aweme_id: entry for entry in chosen})
-    run.count()
+    run.update_progress()
     return chosen
 
 
@@ -330,7 +330,7 @@ def read_details(run: ScanRun) -> list[Video]:
                 state.outcomes[aweme_id] = ("unavailable", detail.filter_reason or detail.reason)
             else:
                 state.details[aweme_id] = detail
-        run.count()
+        run.update_progress()
         return error
 
     def skip(aweme_id: str, refusal: UpstreamError) -> None:
@@ -458,7 +458,7 @@ def read_profiles(run: ScanRun) -> int:
         except UpstreamError as failure:
             error = failure
             skip(sec_uid, error)
-        run.count()
+        run.update_progress()
         return error
 
     # The journal keeps what was stored when the job first asked: a later run of the job must not
@@ -477,7 +477,7 @@ def read_profiles(run: ScanRun) -> int:
     state.profiles_end = stop
     new = len(state.profiles) - recalled
     add_reads(run, "user_info", since=before, items=new, new=new, stop=stop)
-    run.count()
+    run.update_progress()
     return len(state.profiles)
 
 
@@ -596,7 +596,7 @@ def add_sightings(
     state.seen_ids |= new
     state.sightings.extend(sightings)
     add_coverage(run, replace(coverage, new_items=len(new)))
-    run.count()
+    run.update_progress()
     return len(new)
 
 

@@ -5,7 +5,8 @@ reads the lists of the newly verified music ids, until these show no new video o
 Then some of the videos that no round chose are drawn at random and compared.
 
 `state.verified` maps each music id that carries the track to the comparison that proves it
-(None for the track's own id). Only unchanged audio is confirmed; edited audio is a variant.
+(None for the track's own id). `state.settled` are the music ids with a verdict, `state.screened`
+those whose list was read. Only unchanged audio is confirmed; edited audio is a variant.
 """
 
 from collections.abc import Sequence
@@ -51,7 +52,7 @@ def confirm_videos(run: ScanRun, *, expands: bool = True) -> None:
             _judge_candidates(run)
             state.rounds.append((tuple(newly_verified), len(state.confirmed) - confirmed_before))
             verify_audio.write_sounds(run)
-            run.count()
+            run.update_progress()
             # The checkpoint is stored after the sounds, so a resumed run finds them.
             run.checkpoint(round_number=len(state.rounds))
 
@@ -65,7 +66,7 @@ def confirm_videos(run: ScanRun, *, expands: bool = True) -> None:
             references = {} if found_none else run.wait_for(_choose_references(run))
             audit_videos(run, references)
             verify_audio.write_sounds(run)
-            run.count()
+            run.update_progress()
     finally:
         run.wait_for(finish_cutting(run))
         run.finish_appends()
@@ -95,10 +96,12 @@ def expand(run: ScanRun) -> bool:
     unread_ids = sorted(set(state.verified) - state.screened)
     limit = run.parameters.candidate_limit
     is_full = len(state.pool) >= limit
-    is_last = sum(bool(music_ids) for music_ids, _ in state.rounds) >= MAX_VERIFYING_ROUNDS
+    is_round_limit_reached = (
+        sum(bool(music_ids) for music_ids, _ in state.rounds) >= MAX_VERIFYING_ROUNDS
+    )
     if is_full:
         list_count = limit // expansion.CANDIDATES_PER_LIST
-    elif is_last:
+    elif is_round_limit_reached:
         list_count = 0
     else:
         list_count = len(unread_ids)
@@ -106,7 +109,7 @@ def expand(run: ScanRun) -> bool:
         run.check_cancelled()
         state.screened.add(music_id)
         collect.read_music_screen(run, music_id)
-    if is_full or is_last:
+    if is_full or is_round_limit_reached:
         state.not_reached.extend(f"music_list:{music_id}" for music_id in unread_ids[list_count:])
         return False
     # Videos of these screens have other music ids, so only audio can confirm them.
@@ -278,13 +281,13 @@ def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
     if not references:
         state.audit = replace(audit, sample=(), reason="no_reference")
         return
-    unread: dict[str, AuditedVideo] = {}
+    not_compared: dict[str, AuditedVideo] = {}
 
-    def record_unread(aweme_id: str, verdict: AuditVerdict, reason: str) -> None:
-        unread[aweme_id] = AuditedVideo(aweme_id=aweme_id, verdict=verdict, reason=reason)
+    def record_not_compared(aweme_id: str, verdict: AuditVerdict, reason: str) -> None:
+        not_compared[aweme_id] = AuditedVideo(aweme_id=aweme_id, verdict=verdict, reason=reason)
 
     def skip(aweme_id: str, error: UpstreamError) -> None:
-        record_unread(aweme_id, "not_read", error.stop_reason)
+        record_not_compared(aweme_id, "not_read", error.stop_reason)
 
     async def read(aweme_id: str) -> UpstreamError | None:
         try:
@@ -293,7 +296,7 @@ def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
             skip(aweme_id, error)
             return error
         if isinstance(detail, Unavailability):
-            record_unread(aweme_id, "unavailable", detail.filter_reason or detail.reason)
+            record_not_compared(aweme_id, "unavailable", detail.filter_reason or detail.reason)
         else:
             state.audit_details[aweme_id] = detail
         return None
@@ -314,7 +317,7 @@ def audit_videos(run: ScanRun, references: ReferenceSounds) -> None:
     stop = refusal.stop_reason if refusal else "completed"
     items = len(state.audit_details)
     collect.add_reads(run, AUDIT_SURFACE, since=requests_before, items=items, new=0, stop=stop)
-    audited_by_id = {video.aweme_id: video for video, _ in compared} | unread
+    audited_by_id = {video.aweme_id: video for video, _ in compared} | not_compared
     videos = tuple(audited_by_id[aweme_id] for aweme_id in audit.sample)
     state.audit = with_bound(replace(audit, videos=videos))
 

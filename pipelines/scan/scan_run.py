@@ -311,9 +311,9 @@ class ScanRun:
     def note_item(self, aweme_id: str) -> None:
         """Count a video of the list that is read: a candidate, before the pool is filled."""
         self.items_read += aweme_id not in self.state.seen_ids
-        self.count()
+        self.update_progress()
 
-    def count(self, *, audio_checked: int = 0) -> None:
+    def update_progress(self, *, audio_checked: int = 0) -> None:
         """Update the progress from the state; save it at most twice a second."""
         state = self.state
         state.audio_checked += audio_checked

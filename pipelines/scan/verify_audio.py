@@ -199,7 +199,7 @@ async def _measure_video(run: ScanRun, video: Video) -> SoundMeasurement:
         sound = sound_from_row(stored)
     if sound.sha256 is not None:
         run.state.sound_hashes[video.aweme_id] = sound.sha256
-    run.count(audio_checked=1)
+    run.update_progress(audio_checked=1)
     return sound
 
 

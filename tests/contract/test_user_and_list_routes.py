@@ -196,15 +196,15 @@ async def test_unknown_id_is_refused_until_its_negative_ttl_expires(
     error: type[Exception],
 ) -> None:
     entity_id = "8888888"
-    await listing(reads.sources, entity_id, now=datetime.now(UTC)).refuse_unknown()
+    await listing(reads.sources, entity_id, now=datetime.now(UTC)).raise_if_unknown()
     assert reads.script.asked == [], "nothing is known of it, and nobody is asked"
     assert client.get(path, params={name: entity_id}).status_code == 400
     reads.engine.refresh()
     now = datetime.now(UTC)
     with pytest.raises(error, match=f"{entity_id} was not found on the platform"):
-        await listing(reads.sources, entity_id, now=now).refuse_unknown()
+        await listing(reads.sources, entity_id, now=now).raise_if_unknown()
     later = now + timedelta(seconds=reads.sources.settings.negative_ttl + 60)
-    await listing(reads.sources, entity_id, now=later).refuse_unknown()
+    await listing(reads.sources, entity_id, now=later).raise_if_unknown()
 
 
 @pytest.mark.parametrize("path", [PROFILE, POSTS, METRICS])

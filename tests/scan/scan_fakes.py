@@ -18,5 +18,5 @@ class FakeScan:
     def check_cancelled(self) -> None:
         """Nobody cancels."""
 
-    def count(self) -> None:
+    def update_progress(self) -> None:
         """Nobody watches the progress."""

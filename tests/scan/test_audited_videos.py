@@ -119,7 +119,7 @@ class AuditSession:
     def check_cancelled(self) -> None:
         """Nobody cancels."""
 
-    def count(self, *, audio_checked: int = 0) -> None:
+    def update_progress(self, *, audio_checked: int = 0) -> None:
         """Nobody watches the progress."""
 
 

@@ -127,7 +127,7 @@ class ListeningSession:
     def check_cancelled(self) -> None:
         """Nobody cancels."""
 
-    def count(self, *, audio_checked: int = 0) -> None:
+    def update_progress(self, *, audio_checked: int = 0) -> None:
         """Nobody looks."""
 
 

@@ -1,8 +1,8 @@
 """DuckDB over the lake: one view per table, `raw.*` or `marts.*`, over the files of the Delta log.
 
-Here: the connection, its restrictions and the views. `seen.*` are observations that count; the star
-is views over all tables (`warehouse.models`). Queries are in `queries`. A glob over the folder
-would also read files that a compaction has replaced.
+Here: the connection, its restrictions and the views. `seen.*` are observations whose capture is
+complete and current; the star is views over all tables (`warehouse.models`). Queries are in
+`queries`. A glob over the folder would also read files that a compaction has replaced.
 """
 
 import math
@@ -35,9 +35,9 @@ from warehouse.records.values import Row
 from warehouse.tables import STAR, TABLES
 
 RELIST_AFTER_S = 0.2  # commits of other processes are visible after this time at the latest
-FORGET_AFTER_FILES = 500
-"""The database is opened again when it keeps the footers of more files than this that no table has
-any more. It has no other way to forget them below its limit of memory; a footer takes 20 kB."""
+REOPEN_AFTER_FILES = 500
+"""The database is opened again after this many replaced files: it caches the footer (20 kB) of each
+file that it has read, and cannot drop single ones."""
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
@@ -94,8 +94,8 @@ class Engine:
         self._files_read = 0
         self._has_open_cursor = False
         self._open = partial(_connect, lake, memory_limit, spill_limit)
-        # Datasets of empty tables are registered too: a view that another thread creates for the
-        # first file of a table refers to one.
+        # Empty datasets to begin with: another thread may create a view of a table's first file
+        # before this cursor has its dataset.
         self._datasets: dict[str, pa.Table] = (
             {table.name: table.schema.empty_table() for table in lake.tables}
             if lake.is_remote
@@ -105,9 +105,9 @@ class Engine:
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if seen_views.CAPTURES in self._tables:  # every view of `seen` refers to it
             nothing = TableListing(-1, (), has_mixed_schemas=False)
-            self._show(
+            self._create_views(
                 {
-                    **self._views_of({seen_views.CAPTURES: nothing}),
+                    **self._view_sql({seen_views.CAPTURES: nothing}),
                     seen_views.REPLAYED: (
                         f"create or replace view {seen_views.REPLAYED} as {seen_views.REPLAYED_SQL}"
                     ),
@@ -135,7 +135,7 @@ class Engine:
 
         A column of a type that Arrow would change is text.
         """
-        names = self.show(sql)
+        names = self.prepare(sql)
         with query_errors(), self._cursor(names) as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
@@ -164,7 +164,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
-        names = self.show(sql)
+        names = self.prepare(sql)
         with query_errors(), self._cursor(names) as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
@@ -185,14 +185,14 @@ class Engine:
         self._refreshes += 1
 
     def list_all(self) -> None:
-        """Open every table that has not been read yet.
+        """List every table whose listing is out of date.
 
         Raises:
             WarehouseUnavailableError: One of them cannot be read.
         """
         self._relist(self._tables)
 
-    def show(self, sql: str) -> frozenset[str]:
+    def prepare(self, sql: str) -> frozenset[str]:
         """List the tables and create the views that a query reads; returns their names.
 
         A view of the star is created for the first query that names it: all of them take 0.2 s.
@@ -204,7 +204,7 @@ class Engine:
         self._relist(names & self._tables.keys())
         if not all(view.name in self._views for view in self._star if view.name in names):
             with self._listing:
-                self._show(
+                self._create_views(
                     {
                         view.name: f"create view {view.name} as {read_model(view)}"
                         for view in self._star  # in this order: what a view reads before it
@@ -276,7 +276,7 @@ class Engine:
         """List tables again whose last listing may be out of date, and renew their views."""
         checks = {name: self._checks[name] for name in names}
         of_captures = checks.get(seen_views.CAPTURES, _Check())
-        # A table that was listed before the captures lacks the observations of the newest ones.
+        # Captures first: those in a listing have their rows in the tables that are listed later.
         is_outdated = any(
             check.refresh < self._refreshes or check.number < of_captures.number
             for check in checks.values()
@@ -292,7 +292,7 @@ class Engine:
             check = _Check(next(self._numbers), self._refreshes, self._clock())
             news: dict[str, TableListing] = {}
             datasets: dict[str, pa.Table] = {}
-            for name in self._tables:  # in this order: captures before what they complete
+            for name in self._tables:  # in this order: captures first
                 if name in names:
                     listing = self.lake.newer_listing(name, self._versions.get(name))
                     if listing is not None:
@@ -302,7 +302,7 @@ class Engine:
             # A new dictionary: other threads may be iterating over the old one.
             self._datasets = {**self._datasets, **datasets}
             # In one transaction, or another thread would read a capture without its observations.
-            self._show(self._views_of(news))
+            self._create_views(self._view_sql(news))
             for name, listing in news.items():
                 self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
                 self._versions[name] = listing.version
@@ -310,10 +310,10 @@ class Engine:
                 if listing.complete_before is not None:
                     self._complete_before[name] = listing.complete_before
             self._checks.update(dict.fromkeys(names, check))
-            forgotten = self._files_read - sum(map(len, self._files.values()))
+            stale_footers = self._files_read - sum(map(len, self._files.values()))
             # Arrow reads an object store, and cursors of notebooks keep the views that they have.
-            is_kept = self.lake.is_remote or self._has_open_cursor
-            if forgotten > FORGET_AFTER_FILES and not is_kept:
+            can_reopen = not (self.lake.is_remote or self._has_open_cursor)
+            if stale_footers > REOPEN_AFTER_FILES and can_reopen:
                 self._reopen()
         finally:
             self._listing.release()
@@ -332,7 +332,7 @@ class Engine:
             self._connection = renewed
         self._files_read = sum(map(len, self._files.values()))
 
-    def _show(self, views: Mapping[str, str]) -> None:
+    def _create_views(self, views: Mapping[str, str]) -> None:
         """Create views in one transaction, and keep their SQL for `_reopen`."""
         if not views:
             return
@@ -344,7 +344,7 @@ class Engine:
             cursor.commit()
         self._views.update(views)
 
-    def _views_of(self, news: Mapping[str, TableListing]) -> dict[str, str]:
+    def _view_sql(self, news: Mapping[str, TableListing]) -> dict[str, str]:
         """Return the SQL of the views that new listings of tables change, by name."""
         views: dict[str, str] = {}
         for name, listing in news.items():
@@ -352,8 +352,8 @@ class Engine:
             columns = ", ".join(
                 f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
             )
-            # Without rows, but with the columns of a table without files, and those that no file
-            # has yet.
+            # An empty relation with all columns, so that a table without files, or a column that no
+            # file has yet, can be queried.
             rows = f"(select {columns} where false)"
             if listing.files:
                 if self.lake.is_remote:  # read by Arrow; DuckDB would download an extension

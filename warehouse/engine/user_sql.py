@@ -95,7 +95,7 @@ def checked_statement(engine: Engine, sql: str) -> str:
     refused = find_refused(tree)
     if refused is not None:
         raise errors.InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
-    engine.show(statement)
+    engine.prepare(statement)
     modifiers = tree["statements"][0]["node"]["modifiers"]
     is_ordered = any(modifier["type"] == "ORDER_MODIFIER" for modifier in modifiers)
     if is_explained or engine.as_of is None or is_ordered:

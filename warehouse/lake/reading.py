@@ -14,7 +14,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from warehouse.files import free_bytes
 from warehouse.lake import store
-from warehouse.lake.schema_evolution import check_marks, read_marks
+from warehouse.lake.schema_evolution import check_properties, read_properties
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES, Table
 
@@ -65,9 +65,9 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
         )
     # Without a world from the caller, all tables must be of the world of the first one.
     first = next(iter(existing.values()))
-    owner = world or read_marks(first).world or ""
+    owner = world or read_properties(first).world or ""
     for table, delta in existing.items():
-        check_marks(delta, table, world=owner)
+        check_properties(delta, table, world=owner)
     handles = {
         table.name: store.LakeHandle(table, f"{root}/{table.folder}", delta)
         for table, delta in existing.items()

@@ -152,30 +152,30 @@ def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
             if _keeps_no_log(DeltaTable(path)):
                 _set_log_kept(path, _DELTA[_LOG_KEPT])
             opened = DeltaTable(path)
-    check_marks(opened, table, world=world)
-    if read_marks(opened).version < table.version:
+    check_properties(opened, table, world=world)
+    if read_properties(opened).version < table.version:
         opened = _migrate(path, table, world)
     _check_columns(opened, table)
     return opened
 
 
-def check_marks(opened: DeltaTable, table: Table, *, world: str) -> None:
+def check_properties(opened: DeltaTable, table: Table, *, world: str) -> None:
     """Refuse a table of another world or of a newer version."""
-    marks = read_marks(opened)
-    if marks.world != world:
+    properties = read_properties(opened)
+    if properties.world != world:
         raise WrongWorldError(
-            f"{table.name} of this lake belongs to world {marks.world!r}, not to {world!r}",
+            f"{table.name} of this lake belongs to world {properties.world!r}, not to {world!r}",
             hint="worlds never share a lake: choose another one",
         )
-    if marks.version > table.version:
+    if properties.version > table.version:
         raise StoreTooNewError(
-            f"{table.name} has schema version {marks.version}, "
+            f"{table.name} has schema version {properties.version}, "
             f"this Sametrack supports {table.version}",
             hint="update Sametrack or choose another lake",
         )
 
 
-class TableMarks(NamedTuple):
+class TableProperties(NamedTuple):
     """Our own properties of a Delta table.
 
     `version` is that of its schema. `has_added_columns`: columns were added after the first file,
@@ -190,12 +190,12 @@ class TableMarks(NamedTuple):
     sorted_rows: int
 
 
-def read_marks(opened: DeltaTable) -> TableMarks:
+def read_properties(opened: DeltaTable) -> TableProperties:
     """Return what the properties of a table say."""
     properties = opened.metadata().configuration
     version = properties.get(VERSION, "0")
     verified = properties.get(COMPLETE_BEFORE)
-    return TableMarks(
+    return TableProperties(
         world=properties.get(WORLD),
         version=int(version),
         has_added_columns=properties.get(FIRST_VERSION) != version,
@@ -266,7 +266,7 @@ def _migrate(path: str, table: Table, world: str) -> DeltaTable:
     for attempt in retry_commits():
         with attempt, writing(path):
             opened = DeltaTable(path)  # another process may be migrating it too
-            check_marks(opened, table, world=world)
+            check_properties(opened, table, world=world)
             existing = set(columns_of(opened).names)
             missing = [column for column in table.columns if column.name not in existing]
             required = [column.name for column in missing if column.required]
@@ -278,7 +278,7 @@ def _migrate(path: str, table: Table, world: str) -> DeltaTable:
                 fields = pa.schema([pa.field(column.name, column.type) for column in missing])
                 opened.alter.add_columns(DeltaSchema.from_arrow(fields).fields)
             properties = {VERSION: str(table.version)}
-            before = read_marks(opened)
+            before = read_properties(opened)
             migrations = row_migrations(table, since=before.version)
             # Versions that only correct rows leave all files with the same columns.
             corrects_rows = len(migrations) == table.version - before.version

@@ -27,11 +27,11 @@ from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchEr
 from warehouse.files import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
 from warehouse.lake.schema_evolution import (
     APPEND_PROPERTIES,
-    check_marks,
+    check_properties,
     file_size,
     open_table,
     purge_versions,
-    read_marks,
+    read_properties,
     retry_commits,
     rewrite_properties,
     writing,
@@ -78,7 +78,7 @@ def _versions(tables: Sequence[Table]) -> dict[str, int]:
     return {table.name: table.version for table in tables}
 
 
-OPENED_AT_ONCE = 8  # tables of an object store, where each request waits for the network
+OPENED_AT_ONCE = 8  # tables opened in parallel in an object store, which answers slowly
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit
@@ -117,7 +117,8 @@ class LakeHandle:
 class Lake:
     """The open tables of one world; opened by `open_lake`.
 
-    `is_remote`: they are in an object store, whose files only Arrow can read.
+    `is_remote`: they are in an object store, whose files only Arrow can read. Rows that `delete`,
+    `erase` or `blank` change stay in old versions until `vacuum` (a week) or `forget` (now).
     """
 
     def __init__(
@@ -127,16 +128,16 @@ class Lake:
         handles: Mapping[str, LakeHandle],
         *,
         free: FreeBytes,
-        later: Sequence[Table] = (),
+        unopened: Sequence[Table] = (),
     ) -> None:
-        """`handles` are open tables; those in `later` are opened when they are first used."""
+        """`handles` are open tables; those in `unopened` are opened when they are first used."""
         self.url = url
         self.is_remote = is_remote(url)
         self.world = world
         self._handles = dict(handles)
-        self._later = {table.name: table for table in later}
+        self._unopened = {table.name: table for table in unopened}
         self._opening = threading.Lock()
-        self._tables = (*(handle.table for handle in handles.values()), *later)
+        self._tables = (*(handle.table for handle in handles.values()), *unopened)
         self._free = free
 
     @property
@@ -188,7 +189,7 @@ class Lake:
             except SchemaMismatchError as error:
                 _update(handle)
                 # If a newer release has added columns meanwhile, that is the error to report.
-                check_marks(handle.delta, handle.table, world=self.world)
+                check_properties(handle.delta, handle.table, world=self.world)
                 raise ContractBrokenError(f"{name} does not take these rows") from error
             handle.log_mtime_ns = _mtime_ns(handle.path)  # our own commit needs no refresh
 
@@ -227,13 +228,13 @@ class Lake:
             files = delta.file_uris()
             if not self.is_remote:
                 files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-            marks = read_marks(delta)
+            properties = read_properties(delta)
             return TableListing(
                 delta.version(),
                 tuple(files),
-                has_mixed_schemas=marks.has_added_columns,
-                complete_before=marks.complete_before,
-                schema_version=marks.version,
+                has_mixed_schemas=properties.has_added_columns,
+                complete_before=properties.complete_before,
+                schema_version=properties.version,
             )
 
     def version(self, name: str) -> int:
@@ -278,7 +279,7 @@ class Lake:
             with handle.lock, storage_errors(f"reading the log of {name}"):
                 _update(handle)
 
-    def crowded(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
+    def tables_to_compact(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
         """Return names of tables with more than `files` small files, which need compaction."""
         return [
             table.name
@@ -286,9 +287,9 @@ class Lake:
             if len(self.files(table.name)) > files and self._count_small(table.name) > files
         ]
 
-    def compact_crowded(self, *, files: int = MAX_TABLE_FILES) -> int:
-        """Merge the small files of all crowded tables; returns how many were replaced."""
-        return sum(self.compact(name, above=files) for name in self.crowded(files=files))
+    def compact_all(self, *, files: int = MAX_TABLE_FILES) -> int:
+        """Merge the small files of all tables that need it; returns how many were replaced."""
+        return sum(self.compact(name, above=files) for name in self.tables_to_compact(files=files))
 
     def compact(self, name: str, *, above: int = 1) -> int:
         """Merge small files if there are more than `above`; returns how many were replaced.
@@ -354,7 +355,7 @@ class Lake:
     def vacuum(self, name: str) -> int:
         """Delete files that no version of the last week uses; returns how many.
 
-        Of files that no version has ever named, those that were written before that.
+        Files that no version has ever named are deleted once they are a week old.
         """
         handle = self._handle(name)
         with storage_errors(f"vacuuming {name}"), writing(handle.path):
@@ -395,8 +396,8 @@ class Lake:
         """Delete all older versions: files that the newest does not use, and the log before it.
 
         The log's statistics and conditions repeat what was erased. There must be no concurrent
-        readers. Writers wait in a folder; an object store keeps the files of the last hour that no
-        version names, because a writer may be about to commit them.
+        readers. In a folder writers are locked out. An object store has no locks: files that no
+        version names are kept for an hour, because a writer may be about to commit them.
         """
         handle = self._handle(name)
         title = f"forgetting old versions of {name}"
@@ -437,7 +438,7 @@ class Lake:
         handle = self._handles.get(name)
         if handle is not None:
             return handle
-        table = self._later.get(name)
+        table = self._unopened.get(name)
         if table is None:
             raise ContractBrokenError(f"the lake has no table {name}")
         with self._opening:
@@ -473,7 +474,7 @@ def open_lake(
             handles = {handle.table.name: handle for handle in opened}
         return Lake(root, world, handles, free=free)
     if are_opened(root, tables, world=world):
-        return Lake(root, world, {}, free=free, later=tables)
+        return Lake(root, world, {}, free=free, unopened=tables)
     handles = {table.name: _open_handle(root, world, table) for table in tables}
     note_opened(root, tables, world=world)
     return Lake(root, world, handles, free=free)

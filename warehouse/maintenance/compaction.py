@@ -17,7 +17,7 @@ from warehouse.lake.schema_evolution import (
     COMPLETE_BEFORE,
     SORT_COLUMNS,
     SORTED_ROWS,
-    read_marks,
+    read_properties,
     rewrite_properties,
 )
 from warehouse.lake.store import Lake, storage_errors
@@ -57,7 +57,7 @@ def maintain_lake(lake: Lake, *, now: datetime | None = None) -> LakeMaintenance
     """
     # Sort first: what it rewrites needs no merge, and it proves which rows have their capture.
     sorted_tables = sort_lake(lake, now=now)
-    merged = lake.compact_crowded(files=COMPACTED_ABOVE_FILES)
+    merged = lake.compact_all(files=COMPACTED_ABOVE_FILES)
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
     # Rebuild the index when the table is rewritten: otherwise its pages get fragmented too.
     indexed = update_video_index(lake, rebuild=VIDEOS_TABLE in sorted_tables)
@@ -82,8 +82,8 @@ def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
         for name in SORT_COLUMNS:
             rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of the contract
             with storage_errors(f"reading {name}"):
-                marks = read_marks(DeltaTable(lake.path(name)))
-            if has_grown(rows, sorted_rows=marks.sorted_rows):
+                properties = read_properties(DeltaTable(lake.path(name)))
+            if has_grown(rows, sorted_rows=properties.sorted_rows):
                 due[name] = rows
     for name, rows in due.items():
         _sort_table(lake, name)

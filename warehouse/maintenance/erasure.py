@@ -29,7 +29,7 @@ from warehouse.engine.sql import CAPTURES, IS_CURRENT, sql_name, sql_text
 from warehouse.home import Home
 from warehouse.lake.record_rows import unpack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records.erasure import erasure_mark, readable_forms, sound_title
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.tables import BY_NAME, Table
@@ -594,7 +594,7 @@ def _mark(stores: ErasureStores, erasure_id: str, names: Iterable[str]) -> None:
 
     All erasures share one salt: each salt slows every check of a body.
     """
-    salt = next(iter(read_marks(stores.engine).by_salt), None) or secrets.token_hex(16)
+    salt = next(iter(read_erasure_marks(stores.engine).by_salt), None) or secrets.token_hex(16)
     row: dict[str, object] = {
         "erasure_id": erasure_id,
         "salt": salt,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.schema_evolution import columns_of, read_marks
+from warehouse.lake.schema_evolution import columns_of, read_properties
 from warehouse.lake.store import storage_errors
 from warehouse.tables import Table
 from warehouse.tables.column import (
@@ -150,7 +150,7 @@ def _count_violations(engine: Engine, table: Table, key: str, now: datetime) -> 
 
 
 def _check_schema(stored: DeltaTable, table: Table) -> RuleResult:
-    version, columns = read_marks(stored).version, set(columns_of(stored).names)
+    version, columns = read_properties(stored).version, set(columns_of(stored).names)
     differ = sorted(columns ^ {column.name for column in table.columns})
     is_wrong = version != table.version or bool(differ)
     says = f"stored version {version}, contract version {table.version}"

@@ -6,7 +6,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.erasure import ErasureMarks
 
 
-def read_marks(engine: Engine) -> ErasureMarks:
+def read_erasure_marks(engine: Engine) -> ErasureMarks:
     """Return all erasure marks of this world."""
     by_salt: dict[str, set[str]] = defaultdict(set)
     for row in engine.table("select salt, marks from raw.erasures").to_pylist():

@@ -11,7 +11,7 @@ from uuid import uuid4
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import pack_bytes
 from warehouse.lake.store import Lake
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.tables.column import WRITE_TEST_SURFACE
@@ -65,7 +65,7 @@ def write_bodies(
         {"hashes": sorted(bodies)},
     )
     stored_hashes = {str(row["sha256"]) for row in stored}
-    marks = read_marks(engine)
+    marks = read_erasure_marks(engine)
     rows = [
         {
             "sha256": sha256,

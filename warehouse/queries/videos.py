@@ -5,8 +5,8 @@ one that shows likes; of two equal ones the newer. What the best observation of 
 show, such as its hashtags, comes from the best one that shows it.
 
 Observations are old or recent. Old ones were committed before `bound`, a time before which every
-capture is complete: the database chooses the best of them while it reads, or the index in a file
-has it already. Recent ones are few; they are read row by row, and each needs its capture checked.
+capture is complete: SQL selects the best of them while it scans, or the index on disk holds it
+already. Recent ones are few; their rows are fetched, since the capture of each must be checked.
 """
 
 from collections import defaultdict
@@ -36,9 +36,10 @@ MAX_FULL_READS = 30
 The query for their records follows anyway and opens the same parts of the same files.
 """
 
-# The SQL below. `{ids}` and `{files}` are the places of the ids and files of a query; a list of
-# files is part of the text, the ids become parameters (`inline_values`). `$bound` and `$until` are
-# times.
+# The SQL below. `{ids}` and `{files}` are placeholders of a query; a list of files is part of the
+# text, the ids become parameters (`inline_values`). `$bound` and `$until` are times. One row of
+# `_BEST`: aweme_id, best (a row, or null), first_at, stated (the latest create_time), has_recent,
+# shown_hashtag_ids and the like.
 
 _PREFERENCE = "(statistics_complete, digg_count is not null, observed_at, committed_at)"
 """The greater it is, the better is an observation. `_preference` is the same in Python."""
@@ -48,13 +49,13 @@ _IS_OLD = f"is_current and not ({_IS_RECENT})"
 _WAS_CURRENT = f"""(
     capture_id is null or capture_id not in ({REPLAYED_SQL} and committed_at <= $until)
 )"""
-"""What was known at a time stays so: a page of then keeps its order when a replay corrects it."""
+"""Replays after `$until` are ignored, so that a page keeps the order that it had at that time."""
 _SORT_COLUMNS = """
     arg_max(digg_count, (statistics_complete, observed_at, committed_at))
         filter (digg_count is not null and was_current and committed_at <= $until) as likes,
     max(create_time) filter (was_current and committed_at <= $until) as created,
 """
-"""What was known at `$until`."""
+"""The values as they were known at `$until`."""
 _SHOWN_COLUMNS = ", ".join(
     f"arg_max(struct_pack({', '.join(map(sql_name, (*_PREFERENCE_COLUMNS, *columns)))}),"
     f" {_PREFERENCE}) filter ({_IS_OLD} and {sql_name(name)} is not null) as shown_{name}"
@@ -69,11 +70,11 @@ def _best_sql(*, sort_columns: str = "", was_current: str = "") -> str:
     A video watched for months has hundreds of observations: selecting while reading avoids building
     rows of all of them.
     """
-    # Provenance ids differ in every row: unpacking all of them would be an eighth of the cost.
+    # Ids of captures and jobs differ in every row: decoding them would be an eighth of the cost.
     return f"""
         select
             aweme_id,
-            arg_max(work, {_PREFERENCE}) filter ({_IS_OLD}) as best,
+            arg_max(video, {_PREFERENCE}) filter ({_IS_OLD}) as best,
             min(observed_at) filter ({_IS_OLD}) as first_at,
             max(create_time) filter ({_IS_OLD}) as stated,
             bool_or({_IS_RECENT}) as has_recent,
@@ -84,7 +85,7 @@ def _best_sql(*, sort_columns: str = "", was_current: str = "") -> str:
                 * exclude ({", ".join(sorted(OMITTED_COLUMNS))}),
                 {was_current} {IS_CURRENT} as is_current
             from raw.videos
-        ) as work
+        ) as video
         where aweme_id in ({{ids}})
         group by aweme_id
     """  # noqa: S608  # words of this module
@@ -136,9 +137,10 @@ def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
 def read_sort_values(
     engine: Engine, aweme_ids: Sequence[str], *, by: SortColumn, until: datetime
 ) -> tuple[SortValues, dict[str, Video]]:
-    """Return what was known of videos at a time; with their best observations if they are few.
+    """Return what was known of videos at a time, and their best observations where that is cheap.
 
-    `by` likes, or publication in Unix seconds as it was stated.
+    That is for up to `MAX_INLINE_VALUES` videos with the index and `MAX_FULL_READS` without it;
+    otherwise the second part is empty. `by` likes, or publication in Unix seconds as it was stated.
     """
     is_whole = len(aweme_ids) <= MAX_INLINE_VALUES
     indexed = None
@@ -176,21 +178,24 @@ def _to_videos(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> d
             recent[row["aweme_id"]].append(row)
     videos: dict[str, Video] = {}
     for row in rows:
-        others = recent[row["aweme_id"]]
-        observations = [*others, *filter(None, [row["best"]])]
+        recent_rows = recent[row["aweme_id"]]
+        observations = [*recent_rows, *filter(None, [row["best"]])]
         if not observations:  # none of them has its capture yet
             continue
         best = max(observations, key=_preference).copy()
         for name, columns in SHOWN_TOGETHER.items():
             if best[name] is None:
-                shown = [row.get(f"shown_{name}"), *(o for o in others if o[name] is not None)]
-                source = max(filter(None, shown), key=_preference, default=None)
+                sources = [
+                    row.get(f"shown_{name}"),
+                    *(other for other in recent_rows if other[name] is not None),
+                ]
+                source = max(filter(None, sources), key=_preference, default=None)
                 best |= {} if source is None else {column: source[column] for column in columns}
         if best["create_time"] is None:
-            stated = [row["stated"], *(other["create_time"] for other in others)]
+            stated = [row["stated"], *(other["create_time"] for other in recent_rows)]
             best["create_time"] = max(filter(None, stated), default=None)
-        moments = [row["first_at"], *(other["observed_at"] for other in others)]
-        first_at = min(moment for moment in moments if moment is not None)
+        times = [row["first_at"], *(other["observed_at"] for other in recent_rows)]
+        first_at = min(time for time in times if time is not None)
         videos[row["aweme_id"]] = video_from_row(best, first_observed_at=first_at)
     return videos
 
@@ -239,11 +244,11 @@ def _sort_values_from_index(
         and all(at is None or at <= until for at in (row["stated_since"], row["corrected_at"]))
         and (until < indexed.bound or not row["has_recent"])
     }
-    others = [row["aweme_id"] for row in rows if row["aweme_id"] not in values]
+    unanswered = [row["aweme_id"] for row in rows if row["aweme_id"] not in values]
     videos = {}
     if len(aweme_ids) <= MAX_INLINE_VALUES:
         videos = _to_videos(engine, rows, indexed.bound)
-    return values | _read_sort_values(engine, others, by, until), videos
+    return values | _read_sort_values(engine, unanswered, by, until), videos
 
 
 def _read_sort_values(

@@ -1,8 +1,8 @@
 """Video lists over time: first screens merged into a union, and pages over that union.
 
 Defines how the first screens of a music id and of a hashtag are read, when a new one is due, and
-which page is returned. Posts are in `posts.py`, the order of a union in `warehouse.queries.lists`,
-the meaning of a cursor in `warehouse.queries.lists`.
+which page is returned. Posts are in `posts.py`; the order of a union and the meaning of a cursor
+are in `warehouse.queries.lists`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -67,7 +67,7 @@ class ListSource[Answer]:
         entity_id: Id of the entity that the list belongs to.
         cursor_name: Name of the operation's cursor parameter.
         read_first_screen: Reads a new first screen; raises if the entity does not exist.
-        refuse_unknown: Raises if the platform recently reported that the entity does not exist.
+        raise_if_unknown: Raises if the platform recently reported that the entity does not exist.
         to_answer: Builds the `data` of this operation.
         is_foreign: Says whether a video states another entity than the list's.
     """
@@ -77,7 +77,7 @@ class ListSource[Answer]:
     entity_id: str
     cursor_name: str
     read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
-    refuse_unknown: Callable[[], Awaitable[None]]
+    raise_if_unknown: Callable[[], Awaitable[None]]
     to_answer: Callable[[documents.ListPage], Answer]
     is_foreign: Callable[[Video], bool]
 
@@ -87,19 +87,21 @@ class ListSource[Answer]:
         """Return a page of the union of the list.
 
         Raises:
-            InvalidParameterError: The cursor belongs to no capture.
-            UpstreamError: The platform refused the first screen, or what is stored of the list is
-                of other entities.
+            InvalidParameterError: No response has had this cursor.
+            UpstreamError: The platform refused the first screen, or most of the stored one belongs
+                to other entities.
         """
         place = parse_place(parse_cursor, request.cursor, self.cursor_name)
         page = None if request.refresh else await self.read_page(place, request)
-        is_read = request.refresh or (place.is_newest and page is None)
+        needs_first_screen = request.refresh or (place.is_newest and page is None)
         if place.is_newest and page is not None:  # never while paging
             is_empty = page.union_count == 0
             ttl_s = self.sources.settings.negative_ttl if is_empty else request.ttl_s
             observed_at = page.last_observed_at
-            is_read = ttl_s is not None and not is_fresh(observed_at, now=now, ttl_s=ttl_s)
-        if is_read:
+            needs_first_screen = ttl_s is not None and not is_fresh(
+                observed_at, now=now, ttl_s=ttl_s
+            )
+        if needs_first_screen:
             async with deadline.guard(self.surfaces[0]):
                 screen = await self.read_first_screen()
             if screen.is_fallback:
@@ -109,16 +111,17 @@ class ListSource[Answer]:
         if page is None:
             raise unknown_cursor_error(self.cursor_name)
         if page.union_count == 0:
-            await self.refuse_unknown()
+            await self.raise_if_unknown()
         is_first = place.is_newest and place.offset == 0
         try:
             videos = await self.to_video_documents(
                 page.aweme_ids, listed=page.listed, is_first=is_first
             )
         except errors.SubstitutionError:
-            if is_read:
+            if needs_first_screen:
                 raise
-            # Details have shown what the stored first screen was, so it is read again.
+            # Pages of videos that were read since show that most of the stored first screen belongs
+            # to other entities, so it is read again.
             again = replace(request, refresh=True)
             return await self.read(again, now=now, deadline=deadline)
         count = len(page.aweme_ids)
@@ -166,9 +169,10 @@ class ListSource[Answer]:
     ) -> list[VideoDocument]:
         """Return the records of a page in its order, without those of another entity.
 
-        A row that did not state its account, hashtag or music id became a member of the list; a
-        detail that was read since may state another one. So do rows that an earlier release stored
-        although they did. They keep their places, so that no page of a walk moves.
+        A row that did not state its account, hashtag or music id was taken for a member; the page
+        of the video, read later, may name another one. Earlier releases stored rows that named
+        another one, too. They are left out here but keep their places, so that other pages of a
+        walk do not move.
 
         Args:
             aweme_ids: The members on the page.
@@ -223,7 +227,7 @@ def parse_place[Place](parse: Callable[[int], Place], cursor: int, name: str) ->
     """Return the place of a cursor.
 
     Raises:
-        InvalidParameterError: No answer can have contained it.
+        InvalidParameterError: No response has had it.
     """
     try:
         return parse(cursor)
@@ -263,7 +267,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
             lambda captures: captures.track(music_id),
             unknown,
         ),
-        refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
+        raise_if_unknown=partial(_raise_if_unknown, sources, "music_info", music_id, unknown, now),
         is_foreign=partial(is_of_other_music, music_id=music_id),
     )
 
@@ -288,7 +292,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
             lambda captures: captures.hashtag(ch_id),
             unknown,
         ),
-        refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
+        raise_if_unknown=partial(_raise_if_unknown, sources, "hashtag_info", ch_id, unknown, now),
         is_foreign=partial(is_of_other_hashtag, ch_id=ch_id),
     )
 
@@ -315,11 +319,11 @@ async def _read_first_screen(
             except (errors.InvalidMusicInputError, errors.UnresolvedIdError) as error:
                 raise unknown() from error
             except (errors.UpstreamError, errors.ProviderUnsupportedError):
-                pass  # a list may really be empty, so an unknown answer is no refusal
+                pass  # the list may really be empty, and a failed check does not show otherwise
         return FreshFirstScreen(walk=walk, is_fallback=captures.fallback_count > 0)
 
 
-async def _refuse(
+async def _raise_if_unknown(
     sources: Sources,
     surface: str,
     entity_id: str,

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from api.schemas.lists import PostList
 from api.services.reads import documents, lists
 from api.services.reads.sources import Deadline, Sources
-from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
+from api.services.reads.users import fetch_profile, known_profile, raise_if_unknown
 from pipelines.captures.session import Captures
 from pipelines.captures.stored_captures import fresh_until, is_fresh
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
@@ -153,7 +153,7 @@ async def _by_platform_cursor(
             )
             is_empty = not (page.videos if isinstance(page, ListWalk) else page.aweme_ids)
             if is_empty and wanted.cursor == 0:
-                await _refuse_unknown(sources, captures, listing.entity_id, now=now)
+                await _raise_if_unknown(sources, captures, listing.entity_id, now=now)
     if isinstance(page, ListWalk):
         return _fallback_page(listing, page, wanted)
     try:
@@ -227,7 +227,7 @@ def _list_source(
             if walk.error is not None:
                 raise walk.error
             if not walk.videos:
-                await _refuse_unknown(sources, captures, sec_user_id, now=now)
+                await _raise_if_unknown(sources, captures, sec_user_id, now=now)
             return lists.FreshFirstScreen(walk=walk, is_fallback=captures.fallback_count > 0)
 
     return lists.ListSource(
@@ -236,7 +236,7 @@ def _list_source(
         entity_id=sec_user_id,
         cursor_name=CURSOR,
         read_first_screen=read,
-        refuse_unknown=partial(refuse_unknown, sources, sec_user_id, now=now),
+        raise_if_unknown=partial(raise_if_unknown, sources, sec_user_id, now=now),
         to_answer=partial(
             documents.to_post_list, local_cursor_mode=sources.settings.local_cursor_mode
         ),
@@ -244,7 +244,7 @@ def _list_source(
     )
 
 
-async def _refuse_unknown(
+async def _raise_if_unknown(
     sources: Sources, captures: Captures, sec_user_id: str, *, now: datetime
 ) -> None:
     """Check whether an account without posts exists at all.

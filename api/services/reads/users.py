@@ -97,7 +97,7 @@ async def known_profile(
     ttl_s = sources.settings.profile_ttl
     if stored is not None and is_fresh(stored[0].observed_at, now=now, ttl_s=ttl_s):
         return ServedProfile(*stored)
-    await refuse_unknown(sources, sec_user_id, now=now)
+    await raise_if_unknown(sources, sec_user_id, now=now)
     return None
 
 
@@ -115,7 +115,7 @@ async def fetch_profile(sources: Sources, captures: Captures, sec_user_id: str) 
     )
 
 
-async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -> None:
+async def raise_if_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -> None:
     """Raise if the platform recently reported that the account does not exist.
 
     Raises:

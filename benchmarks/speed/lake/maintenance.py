@@ -139,7 +139,7 @@ def _one_week(lake: Lake, size: LargeLake, jobs: int) -> None:
             }
             for name in TABLES:
                 _append(connection, lake, name, params, _ROWS[name])
-            lake.compact_crowded()
+            lake.compact_all()
 
 
 def _newest(lake: Lake) -> Any:

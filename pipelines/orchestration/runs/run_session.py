@@ -428,7 +428,7 @@ def finish_job(
     log.info("scan ended", status=status, **reason)
     # Last, so that the next holder of a lease finds the end of this job instead of scanning again.
     leases.release_all(runtime.control, job_id)
-    runtime.lake.compact_crowded()
+    runtime.lake.compact_all()
     return True
 
 

@@ -278,7 +278,7 @@ class GuestClient:
             return replace(response, body=bytes(sink.body).removeprefix(BOM_UTF8))
 
         if self.policy.robots is not None:
-            await self.policy.robots.permit(request.address, request.surface, fetch)
+            await self.policy.robots.check(request.address, request.surface, fetch)
 
     async def _follow(self, request: HttpRequest, sink: Sink) -> HttpResponse:
         """Return the last response behind redirects, each of whose addresses is checked.
@@ -347,7 +347,7 @@ class GuestClient:
         grown = limits.wait_initial_s * 2.0 ** min(self._faults[host] - 1, 30)
         wait_s = min(limits.wait_max_s, grown) + random.uniform(0, limits.wait_jitter_s)  # noqa: S311  # no secret
         if wait_s > 0:
-            await self.policy.limiter.leave_alone(host, wait_s)
+            await self.policy.limiter.pause_for(host, wait_s)
 
     async def apply_status(
         self, response: HttpResponse, address: link_gate.CheckedAddress

@@ -77,8 +77,8 @@ class RobotsPolicy:
     )
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict, init=False)
 
-    async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
-        """Record the decision of the host's file for a surface, once a day.
+    async def check(self, url: str, surface: str, fetch: FetchRobots) -> None:
+        """Check a URL against its host's file, and record the decision for a surface once a day.
 
         `fetch` reads the file within the host's rate limit.
 
@@ -92,7 +92,7 @@ class RobotsPolicy:
             recorded_at, recorded = self._recorded.get((host, surface), (0.0, None))
             is_recorded = recorded is not None and self.clock.monotonic() - recorded_at < DAY_S
             # A disallowed URL of a surface outweighs its allowed ones.
-            if not is_recorded or (decision.verdict == "disallowed" != recorded):
+            if not is_recorded or (decision.verdict == "disallowed" and recorded != "disallowed"):
                 await asyncio.to_thread(
                     hosts.record_robots_decision,
                     self.store,
@@ -176,7 +176,10 @@ def parse_robots(text: str) -> Protego:
 
 
 def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:
-    """Decide by RFC 9309, section 2.3.1: 4xx means no rules, 5xx and silence mean nothing."""
+    """Decide as RFC 9309, section 2.3.1, but leave an unreachable file (5xx, silence) undecided.
+
+    The RFC has crawlers take it for a disallow; here it is `unknown`, which permits the request.
+    """
     if status is None:
         return PathDecision("unknown", "no response")
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -222,8 +225,8 @@ class HostRateLimiter:
     async def wait(self, host: str, *, surface: str) -> None:
         """Wait until a request to the host may be sent.
 
-        A pause that begins meanwhile voids the reservation: after it a new token is taken, so that
-        waiting clients do not all send at once.
+        If a pause begins while it waits, its token is dropped and a new one is taken afterwards, so
+        that waiting clients do not all send at once.
 
         Raises:
             RateLimitedError: The wait exceeds `max_wait_s`.
@@ -265,10 +268,10 @@ class HostRateLimiter:
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Pause the host for as long as it asked, and return the seconds."""
         wait_s = read_retry_after(retry_after, now=self.clock.now())
-        await self.leave_alone(host, wait_s)
+        await self.pause_for(host, wait_s)
         return wait_s
 
-    async def leave_alone(self, host: str, wait_s: float) -> None:
+    async def pause_for(self, host: str, wait_s: float) -> None:
         """Pause the host for all processes."""
         await asyncio.to_thread(hosts.pause_host, self.store, host, wait_s)
 
@@ -343,7 +346,7 @@ def _key(address: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPolicy:
-    """Host policy of one client. Without one of the optional parts, what it does is left out."""
+    """Host policy of one client. A part that is None is switched off."""
 
     limiter: HostRateLimiter
     circuits: CircuitBreaker | None = None

@@ -1,10 +1,9 @@
-"""Asks the sources of a question in the order of the rule, and reads the surface of each.
+"""Asks the sources of a question in the order of `rules.py`, and reads the surface of each.
 
-Here: from the profile's URL to a parsed reading, what is read from and written to the learned
-health, which answer or error is returned, and the locks that send one request ahead of a burst.
-Every response passes the refusal checks before its parser, and again after it if it held no data.
-The order is in `rules.py`, the sources are in `table.py`, the reactions to a refusal in
-`refusal_table.py`.
+`SurfaceReader` fetches and parses one surface and notes how it answers, `SurfaceLocks` lets one
+request go ahead of a burst, `Planner` asks the sources and returns the best answer or error. Every
+response passes the refusal checks before its parser, and again after it if it held no data. The
+sources are in `table.py`, the reactions to a refusal in `refusal_table.py`.
 """
 
 import asyncio
@@ -73,11 +72,11 @@ class HostReader[C]:
                 be: it only set cookies, or came from a cold edge node.
 
         Raises:
-            UpstreamError: The response is a refusal, or unknown in structure. If the repetition was
-                not sent, since the circuit opened meanwhile, it is that of the first response.
+            UpstreamError: The response is a refusal, or unknown in structure. If the circuit opens
+                before the request can be repeated, it is the error of the first response.
         """
         surface, host = http_request.surface, self.profile.host_of(http_request.surface)
-        first: errors.UpstreamError | None = None
+        first_error: errors.UpstreamError | None = None
         with open_call_trace() as call_trace:
             while True:
                 try:
@@ -87,18 +86,18 @@ class HostReader[C]:
                     break
                 except errors.SametrackError as error:
                     await self.health.note(host, surface, error)
-                    if first is not None and isinstance(error, errors.UpstreamError):
-                        raise (first if error.reason in UNASKED_REASONS else error) from None
+                    if first_error is not None and isinstance(error, errors.UpstreamError):
+                        raise (first_error if error.reason in UNASKED_REASONS else error) from None
                     may_repeat = twice and allows_policy(error, RefusalPolicy.ONCE_MORE)
                     if not isinstance(error, errors.UpstreamError) or not may_repeat:
                         raise
                     # The first anonymous answer of some hosts only sets the visitor's cookie.
                     if await self.is_repeated_in_vain(surface):
                         raise
-                    first = error
+                    first_error = error
                 self._repeated.add(surface)
             await self.health.note(host, surface, None)
-        if first is not None:
+        if first_error is not None:
             self._repeated.discard(surface)
         return Reading(
             surface=surface,
@@ -209,8 +208,9 @@ class _Attempt[R, T]:
 
     question: Question[R, T]
     request: SourceRequest
-    refused: list[tuple[rules.RankedSource, rules.RefusalScope]] = field(default_factory=list)
-    errors: list[UpstreamError] = field(default_factory=list)
+    # The sources asked so far, and which others may still follow.
+    asked: list[tuple[rules.RankedSource, rules.RefusalScope]] = field(default_factory=list)
+    upstream_errors: list[UpstreamError] = field(default_factory=list)
     sick: list[rules.RankedSource] = field(default_factory=list)
     reading: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
@@ -242,8 +242,8 @@ class SurfaceLocks:
         """Wait while another request is under way, if the surface is new or refused its latest one.
 
         Raises:
-            UpstreamError: The request that was waited for met a refusal that ends the source; it
-                holds for everybody who waited, so no request was made.
+            UpstreamError: The surface refused the request ahead as a whole. The waiting ones fail
+                with the same error, and are not sent.
         """
         state = self._locks[host, surface]
         # Counted before waiting: only a refusal that comes meanwhile holds for this request.
@@ -270,9 +270,9 @@ class SurfaceLocks:
 
 
 async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
-    """Return True unless nothing is known of the surface, or its latest answer concerns it all.
+    """Return True if requests need not wait: the surface answered, and did not refuse as a whole.
 
-    A surface that is silent holds nobody up: whoever waits for it would wait once more.
+    A timeout makes nobody wait: each would then wait for one more.
     """
     answers = (await health.answers()).get((host, surface), ())
     return bool(answers) and answers[-1] not in refusal_table.OF_THE_SURFACE
@@ -295,7 +295,7 @@ class Planner[R: HostReader[Any]]:
     _locks: SurfaceLocks = field(default_factory=SurfaceLocks, init=False)
 
     async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
-        """Return the most complete answer of the first sources that give one.
+        """Ask sources in order until no field is missing; return the most complete answer.
 
         Raises:
             UpstreamError: Every source that the plan allows refused; `RefusedLatelyError` if it
@@ -311,26 +311,27 @@ class Planner[R: HostReader[Any]]:
                     await self._read(ranked, sources[ranked], attempt, is_probe=True)
                     break
             for ranked, source in sources.items():
-                is_first = ranked is ordered[0]
-                was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
+                is_top_ranked = ranked is ordered[0]
+                was_asked = any(ranked.surface == other.surface for other, _ in attempt.asked)
                 gives_more = attempt.reading is None or attempt.missing & source.gives
                 if was_asked or not gives_more:
                     continue
-                # A demand that a probe met holds back nothing that would have been asked anyway.
+                # A demand that the probe met must not hold back the top-ranked source, which would
+                # have been asked without the probe, too.
                 refused = [
                     (other, scope)
-                    for other, scope in attempt.refused
-                    if not (is_first and scope is rules.RefusalScope.NOT_INSTEAD)
+                    for other, scope in attempt.asked
+                    if not (is_top_ranked and scope is rules.RefusalScope.NOT_INSTEAD)
                 ]
                 if rules.may_follow(ranked, refused):
-                    await self._read(ranked, source, attempt, is_first=is_first)
+                    await self._read(ranked, source, attempt, is_top_ranked=is_top_ranked)
                 else:
                     held_back = question.name, ranked.surface, rules.SourceVerdict.HELD_BACK
                     call_trace.verdicts[held_back] += 1
         reading = attempt.reading
         # An answer that gives nothing says that this surface does not show the item.
         is_without_data = attempt.missing >= question.fields
-        if reading is None or (is_without_data and (attempt.errors or attempt.sick)):
+        if reading is None or (is_without_data and (attempt.upstream_errors or attempt.sick)):
             raise _most_useful_error(attempt)
         if question.is_walk and attempt.request.is_first:
             self._keep_walk(question.name, attempt.request.entity_id, reading.surface)
@@ -373,7 +374,7 @@ class Planner[R: HostReader[Any]]:
                 surface=source.surface,
                 host=host,
                 place=place,
-                # Per request: a source that needs two must give twice as much to come first.
+                # Repeated requests count in its success share.
                 completeness=len(question.fields & source.gives) / len(question.fields),
                 prior=source.prior,
                 answers=_without_demands(answers),
@@ -388,7 +389,7 @@ class Planner[R: HostReader[Any]]:
         source: Source[R, T],
         attempt: _Attempt[R, T],
         *,
-        is_first: bool = False,
+        is_top_ranked: bool = False,
         is_probe: bool = False,
     ) -> None:
         """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
@@ -399,7 +400,9 @@ class Planner[R: HostReader[Any]]:
                 answers = (await health.answers()).get((ranked.host, ranked.surface), ())
                 current = replace(ranked, answers=_without_demands(answers))
                 may_ask = is_probe or not current.is_sick
-                if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
+                if not may_ask and not await self._asks_sick(
+                    current, attempt, is_top_ranked=is_top_ranked
+                ):
                     verdicts[name, ranked.surface, rules.SourceVerdict.SICK] += 1
                     attempt.sick.append(current)
                     return
@@ -408,26 +411,27 @@ class Planner[R: HostReader[Any]]:
             is_closed = error.reason in UNASKED_REASONS
             verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
             verdicts[name, ranked.surface, verdict] += 1
-            attempt.refused.append((ranked, refusal_scope(error)))
-            attempt.errors.append(error)
+            attempt.asked.append((ranked, refusal_scope(error)))
+            attempt.upstream_errors.append(error)
             return
         verdicts[name, ranked.surface, rules.SourceVerdict.ANSWERED] += 1
-        attempt.refused.append((ranked, rules.RefusalScope.ANY))
+        attempt.asked.append((ranked, rules.RefusalScope.ANY))
         attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
         if attempt.reading is None or len(missing) < len(attempt.missing):
             attempt.reading, attempt.missing = reading, missing
 
     async def _asks_sick[T](
-        self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_first: bool
+        self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_top_ranked: bool
     ) -> bool:
         """Return True if a sick source may be asked now."""
         question, policy = attempt.question, self.sick_policy
         if question.is_essential and policy is SickPolicy.IF_DUE:
             policy = SickPolicy.ONCE
-        if is_first and (policy is SickPolicy.ALWAYS or not ranked.withholds):
+        if is_top_ranked and (policy is SickPolicy.ALWAYS or not ranked.withholds):
             return True  # what answers at times is better than nothing
-        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
+        was_asked = question.name in self._asked_though_sick
+        if is_top_ranked and policy is SickPolicy.ONCE and not was_asked:
             self._asked_though_sick.add(question.name)
             return True
         return await self.reader.health.claim_probe(ranked.host, ranked.surface)
@@ -471,10 +475,12 @@ def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> Upstre
 
     A source that a profile patch switches off does not count, unless all are off.
     """
-    refusals = [error for error in attempt.errors if error.reason != SURFACE_OFF]
+    refusals = [error for error in attempt.upstream_errors if error.reason != SURFACE_OFF]
     if refusals or not attempt.sick:
-        errors = refusals or attempt.errors
-        return min(errors, key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS))
+        return min(
+            refusals or attempt.upstream_errors,
+            key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS),
+        )
     best = attempt.sick[0]
     return RefusedLatelyError(
         f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "

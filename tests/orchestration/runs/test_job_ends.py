@@ -46,7 +46,7 @@ class CountingLake:
     def __init__(self) -> None:
         self.compacted = 0
 
-    def compact_crowded(self) -> None:
+    def compact_all(self) -> None:
         self.compacted += 1
 
 

@@ -46,7 +46,7 @@ class LaunchingWorker:
             music_provider="public-graph",
             settings=SimpleNamespace(job_retention_days=30),
             home=SimpleNamespace(root=root),
-            lake=SimpleNamespace(compact_crowded=lambda: None),
+            lake=SimpleNamespace(compact_all=lambda: None),
         )
         self.launcher = JobLauncher(runtime, instance, self.executor)
 

@@ -329,10 +329,10 @@ def test_closed_engine_is_unavailable(folder_lake: Lake) -> None:
 def test_footers_of_files_that_are_gone_are_forgotten(
     folder_lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duckdb_engine, "FORGET_AFTER_FILES", 10)
+    monkeypatch.setattr(duckdb_engine, "REOPEN_AFTER_FILES", 10)
     clock = FakeClock()
     engine = Engine(folder_lake, clock=clock.monotonic)
-    engine.show("show tables")  # all of them, and the star
+    engine.prepare("show tables")  # all of them, and the star
     kept: list[int] = []
     for number in range(30):
         folder_lake.append("raw.capture_items", items(str(number)))
@@ -348,7 +348,7 @@ def test_footers_of_files_that_are_gone_are_forgotten(
 def test_a_query_goes_on_while_the_database_is_opened_anew(
     folder_lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duckdb_engine, "FORGET_AFTER_FILES", 1)
+    monkeypatch.setattr(duckdb_engine, "REOPEN_AFTER_FILES", 1)
     engine = Engine(folder_lake)
     folder_lake.append("raw.capture_items", items("a"))
     engine.refresh()

@@ -38,7 +38,7 @@ class CrowdedLake(Lake):
     """A lake that has so many files in each table."""
 
     def __init__(self, lake: Lake, counts: dict[str, int]) -> None:
-        super().__init__(lake.url, lake.world, {}, free=lake._free, later=lake.tables)
+        super().__init__(lake.url, lake.world, {}, free=lake._free, unopened=lake.tables)
         self._counts = counts
 
     def files(self, name: str) -> list[str]:
@@ -50,9 +50,9 @@ class CrowdedLake(Lake):
 
 def test_a_table_is_crowded_with_more_files_than_are_allowed(lake: Lake) -> None:
     counted = CrowdedLake(lake, {SONGS: 61, "raw.others": 60})
-    assert counted.crowded() == [SONGS]
-    assert counted.crowded(files=59) == [SONGS, "raw.others"]
-    assert counted.crowded(files=61) == []
+    assert counted.tables_to_compact() == [SONGS]
+    assert counted.tables_to_compact(files=59) == [SONGS, "raw.others"]
+    assert counted.tables_to_compact(files=61) == []
 
 
 def test_compaction_merges_all_small_files_and_loses_no_row(lake: Lake) -> None:
@@ -100,11 +100,11 @@ def test_files_of_full_size_do_not_crowd_a_table(
 ) -> None:
     for number in range(5):
         lake.append(SONGS, songs(str(number)))
-    assert lake.compact_crowded(files=5) == 0
+    assert lake.compact_all(files=5) == 0
     monkeypatch.setitem(FILE_SIZES, SONGS, 1)
-    assert lake.crowded(files=4) == []
+    assert lake.tables_to_compact(files=4) == []
     monkeypatch.delitem(FILE_SIZES, SONGS)
-    assert lake.compact_crowded(files=4) == 5
+    assert lake.compact_all(files=4) == 5
 
 
 def test_a_table_with_as_many_small_files_as_are_allowed_is_not_crowded(
@@ -115,8 +115,8 @@ def test_a_table_with_as_many_small_files_as_are_allowed_is_not_crowded(
     lake.append(SONGS, songs(*map(str, range(1000, 3000))))
     largest = max(Path(file).stat().st_size for file in lake.files(SONGS))
     monkeypatch.setitem(FILE_SIZES, SONGS, largest)
-    assert lake.crowded(files=3) == [SONGS]
-    assert lake.crowded(files=4) == []
+    assert lake.tables_to_compact(files=3) == [SONGS]
+    assert lake.tables_to_compact(files=4) == []
 
 
 def test_files_are_merged_up_to_the_size_of_their_table(

@@ -36,7 +36,7 @@ class MetLake(Lake):
     """A lake whose crowded table another process merges first, and a third adds to."""
 
     def crowded(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
-        names = super().crowded(files=files)
+        names = super().tables_to_compact(files=files)
         opened(self.url).compact(SONGS)
         opened(self.url).append(SONGS, songs("late"))
         return names
@@ -113,8 +113,8 @@ def test_a_log_that_is_cleaned_while_its_table_is_opened_is_read_again(
 def test_lake_does_not_compact_what_another_process_compacted(lake: Lake) -> None:
     for number in range(5):
         lake.append(SONGS, songs(str(number)))
-    met = MetLake(lake.url, lake.world, {}, free=lake._free, later=lake.tables)
-    assert met.compact_crowded(files=4) == 0
+    met = MetLake(lake.url, lake.world, {}, free=lake._free, unopened=lake.tables)
+    assert met.compact_all(files=4) == 0
     assert len(met.files(SONGS)) == 2
 
 

@@ -124,10 +124,10 @@ def test_compaction_keeps_rows_and_leaves_few_files(lake: Lake) -> None:
     for number in range(12):
         lake.append(ITEMS, items(str(number)))
     before = sorted(stored(lake), key=str)
-    assert lake.crowded(files=11) == [ITEMS]
+    assert lake.tables_to_compact(files=11) == [ITEMS]
     assert lake.compact(ITEMS) == 12
     assert len(lake.files(ITEMS)) == 1
-    assert lake.crowded(files=11) == []
+    assert lake.tables_to_compact(files=11) == []
     assert sorted(stored(lake), key=str) == before
     lake.append(ITEMS, items("after"))
     assert len(stored(lake)) == len(before) + 3

@@ -15,7 +15,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import schema_evolution
 from warehouse.lake.reading import open_lake_for_reading
 from warehouse.lake.record_rows import video_row
-from warehouse.lake.schema_evolution import FIRST_VERSION, read_marks, row_migrations
+from warehouse.lake.schema_evolution import FIRST_VERSION, read_properties, row_migrations
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.values import Row
 from warehouse.records.videos import Hashtag, MediaType, Statistics, Video
@@ -159,7 +159,7 @@ def test_a_killed_migration_is_repeated(
         with pytest.raises(KilledError):
             open_lake(lake_before, world="sandbox", tables=[VIDEOS])
     half = DeltaTable(f"{lake_before}/raw/videos")
-    assert read_marks(half).version == BEFORE.version
+    assert read_properties(half).version == BEFORE.version
     with closing(Engine(open_lake(lake_before, world="sandbox", tables=[VIDEOS]))) as engine:
         (row,) = engine.rows("select count(*) as n from raw.videos where hashtag_ids is null")
     assert row["n"] == len(SURFACES_WITHOUT_HASHTAGS) + 4

@@ -14,7 +14,7 @@ from warehouse.lake.record_rows import observation_row, pack_document, search_pa
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.compaction import sort_lake
 from warehouse.maintenance.erasure import ErasureStores, erase_account
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
@@ -124,7 +124,7 @@ def test_sounds_of_the_account_lose_its_names_and_others_keep_theirs(
     assert left.count((None,) * 5) == 2 * len(NICKNAMES)
     assert [row[1] for row in left if row[0] and row[0] == row[3]] == [*OTHERS, *OTHERS]
     assert all(row[1] == row[2] == row[4] for row in left)
-    marks = read_marks(stores.engine)
+    marks = read_erasure_marks(stores.engine)
     titles = [f"@{name}创作的原声" for name in (*NICKNAMES, *OTHERS)]
     assert list(filter(marks.hold_title, titles)) == titles[: len(NICKNAMES)]
 

@@ -15,7 +15,7 @@ from warehouse.home import open_home
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.erasure import ERASURE_ROUNDS, AccountNames, ErasureStores, erase_account
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records.videos import Author, Video
 
 pytestmark = pytest.mark.full
@@ -88,7 +88,7 @@ def test_a_video_that_appears_meanwhile_is_marked_too(open_stores: OpenStores) -
 
     stores = open_stores(meanwhile)
     assert erase_account(stores, GONE).proof.is_clean
-    marks = read_marks(stores.engine)
+    marks = read_erasure_marks(stores.engine)
     assert [marks.hold(name) for name in (GONE, late, STAYS)] == [True, True, False]
 
 

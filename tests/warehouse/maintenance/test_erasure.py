@@ -28,7 +28,7 @@ from warehouse.lake.record_rows import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure import AccountNames, check_idle, search_files, to_pattern
-from warehouse.queries.erasure import read_marks
+from warehouse.queries.erasure import read_erasure_marks
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError
 from warehouse.records.videos import Account, Author, Track, Unavailability, Video, VideoPage
@@ -354,8 +354,8 @@ def test_a_handle_that_led_to_nobody_is_erased_and_not_asked_again(
     assert (said["is_clean"], said["rows"]) == (True, {"raw.captures": 1})
     assert handles_asked(full) == ["@unknown_one_too"]
     with full.engine() as engine:
-        assert read_marks(engine).hold("@unknown_one")
-        assert not read_marks(engine).hold("@unknown_one_too")
+        assert read_erasure_marks(engine).hold("@unknown_one")
+        assert not read_erasure_marks(engine).hold("@unknown_one_too")
 
 
 def test_the_pattern_of_a_handle_finds_requests_and_not_mentions() -> None:
@@ -417,7 +417,7 @@ def test_second_erasure_is_refused_while_one_is_under_way(
 
 def test_erased_account_is_neither_requested_nor_stored(erased: Full) -> None:
     with erased.engine() as engine:
-        marks = read_marks(engine)
+        marks = read_erasure_marks(engine)
         assert asyncio.run(ErasureMarksCache(engine).marks()) == marks
     work = CaptureRequest(kind="work", surface="video_page", entity_id=GONE_IDS[2])
     assert isinstance(refuse_erased(work, marks), Unavailability)
@@ -437,7 +437,7 @@ def video(aweme_id: str, sec_uid: str) -> Video:
 
 def test_new_records_lose_only_the_videos_of_an_erased_account(erased: Full) -> None:
     with erased.engine() as engine:
-        marks = read_marks(engine)
+        marks = read_erasure_marks(engine)
     new, other = video("7499999999999999999", GONE), video("7488888888888888888", STAYS)
     page = VideoPage(videos=(new, other), cursor=2, has_more=False)
     assert without_erased(page, marks).videos == (other,)
