@@ -16,10 +16,10 @@ from benchmarks.chaos.scans import Weather, open_campaign
 pytestmark = pytest.mark.full
 
 QUICK = [name for name in BY_NAME if name not in {"silence", "trickle"}]
-LIKE_OTHERS = {"reset_within", "length_long", "status_500"}
-"""A cut body, a reset and another status of the host end in the same error; in the soak."""
+ONE_OF_EACH_KIND = {"latency", "reset", "cut", "status_403", "changed", "challenge", "bomb"}
+"""A connection, a body, a status and a refusal; the others of each kind are in the soak."""
 CASES = [
-    pytest.param(fault, operation, marks=pytest.mark.soak if fault in LIKE_OTHERS else [])
+    pytest.param(fault, operation, marks=[] if fault in ONE_OF_EACH_KIND else pytest.mark.soak)
     for fault, operation in zip(QUICK, cycle(sorted(PLATFORM_READS)), strict=False)
 ]
 OTHERS = sorted(NAMED.keys() - PLATFORM_READS - {"related_videos"})

@@ -12,6 +12,8 @@ from tests import coverage_floor
 from tests.branch_coverage import INTO, PRODUCT, ROOT, all_places
 from tests.coverage_floor import Reach, reached, together, unexplained
 
+pytestmark = pytest.mark.soak  # `make coverage` is run by hand
+
 MODULE = "warehouse/files.py"
 FOLDER = [str(ROOT / "warehouse")]
 PROGRAM = """

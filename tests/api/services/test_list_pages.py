@@ -91,7 +91,7 @@ def page(client: TestClient, path: str, entity: str, **given: Any) -> dict[str, 
     return data
 
 
-@pytest.mark.parametrize("path", [MUSIC, HASHTAG])
+@pytest.mark.parametrize("path", [MUSIC, pytest.param(HASHTAG, marks=pytest.mark.soak)])
 def test_a_walk_shows_the_union_as_of_where_it_began(
     client: TestClient, large: dict[str, str], path: str
 ) -> None:

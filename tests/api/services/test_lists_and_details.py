@@ -98,7 +98,11 @@ def _posts(client: TestClient, sec_uid: str, **given: Any) -> dict[str, Any]:
     return ask(client, POSTS, sec_user_id=sec_uid, **given)
 
 
-@pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
+@pytest.mark.parametrize(
+    "is_local",
+    [pytest.param(False, marks=pytest.mark.soak), True],
+    ids=["platform-cursor", "local-cursor"],
+)
 def test_posts_of_another_account_are_a_substitution_once_details_say_so(
     client: TestClient, accounts: list[str], monkeypatch: pytest.MonkeyPatch, is_local: bool
 ) -> None:
@@ -193,7 +197,7 @@ def test_a_hashtag_is_sorted_by_likes_that_details_have_shown(
     ("sort_type", "is_local"),
     [
         pytest.param(0, False, marks=pytest.mark.soak),
-        (1, False),
+        pytest.param(1, False, marks=pytest.mark.soak),
         (0, True),
         pytest.param(1, True, marks=pytest.mark.soak),
     ],

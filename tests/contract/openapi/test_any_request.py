@@ -75,6 +75,7 @@ def test_any_request_is_answered_as_described(
     check_each(described, subtests, {})
 
 
+@pytest.mark.soak
 def test_any_read_of_a_world_is_answered_as_described(
     described: schemathesis.BaseSchema, reading: None, subtests: pytest.Subtests
 ) -> None:

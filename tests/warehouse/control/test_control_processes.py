@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import on_both
 from tests.warehouse.parallel_programs import kill_all, run_together, start_together
 from warehouse.control import captures, jobs, open_control
 
@@ -17,7 +16,7 @@ on_both_in_soak = pytest.mark.parametrize(
 )
 
 
-@on_both
+@on_both_in_soak
 def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     control_url: str, programs: Path
 ) -> None:
