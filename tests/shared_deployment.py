@@ -60,8 +60,8 @@ def deployment(tmp_path: Path, sound_cache: Path) -> Iterator[Deployment]:
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def sandbox(sound_cache: Path) -> Iterator[Sandbox]:
     """The platform alone, for reads of its surfaces."""
     from tests.platform.sandbox_platform import run_sandbox  # noqa: PLC0415 -- as above
 
-    yield from run_sandbox(tmp_path_factory.mktemp("sounds"))
+    yield from run_sandbox(sound_cache)

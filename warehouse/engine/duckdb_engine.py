@@ -23,8 +23,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from duckdb.sqltypes import DuckDBPyType
 
-from warehouse.engine import sql as seen_views
-from warehouse.engine.sql import mentions_of, sql_name, sql_text
+from warehouse.engine.sql import (
+    CAPTURES,
+    RELEASED_FROM,
+    RELEASED_SONGS,
+    REPLAYED,
+    REPLAYED_SQL,
+    inline_values,
+    mentions_of,
+    released_songs,
+    seen_view,
+    sql_name,
+    sql_text,
+)
 from warehouse.files import find_damaged_file, translate_errors
 from warehouse.lake.schema_evolution import row_migrations
 from warehouse.lake.store import Lake, TableListing
@@ -103,14 +114,12 @@ class Engine:
         )
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
-        if seen_views.CAPTURES in self._tables:  # every view of `seen` refers to it
+        if CAPTURES in self._tables:  # every view of `seen` refers to it
             nothing = TableListing(-1, (), has_mixed_schemas=False)
             self._create_views(
                 {
-                    **self._view_sql({seen_views.CAPTURES: nothing}),
-                    seen_views.REPLAYED: (
-                        f"create or replace view {seen_views.REPLAYED} as {seen_views.REPLAYED_SQL}"
-                    ),
+                    **self._view_sql({CAPTURES: nothing}),
+                    REPLAYED: (f"create or replace view {REPLAYED} as {REPLAYED_SQL}"),
                 }
             )
 
@@ -243,8 +252,8 @@ class Engine:
         """Return which of these captures are complete."""
         if not capture_ids:
             return set()
-        sql, params = seen_views.inline_values(
-            f"select capture_id from {seen_views.CAPTURES} where capture_id in ({{ids}})",  # noqa: S608  # a name of ours
+        sql, params = inline_values(
+            f"select capture_id from {CAPTURES} where capture_id in ({{ids}})",  # noqa: S608  # a name of ours
             sorted(capture_ids),
         )
         return {row["capture_id"] for row in self.rows(sql, params)}
@@ -275,7 +284,7 @@ class Engine:
     def _relist(self, names: Collection[str]) -> None:
         """List tables again whose last listing may be out of date, and renew their views."""
         checks = {name: self._checks[name] for name in names}
-        of_captures = checks.get(seen_views.CAPTURES, _Check())
+        of_captures = checks.get(CAPTURES, _Check())
         # Captures first: those in a listing have their rows in the tables that are listed later.
         is_outdated = any(
             check.refresh < self._refreshes or check.number < of_captures.number
@@ -374,18 +383,13 @@ class Engine:
                     rows = f"select * replace ({corrected}) from ({rows})"  # noqa: S608  # our text
             layer, noun = name.split(".")
             views[name] = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as {rows}"
-            if seen_views.CAPTURES in self._tables and table.is_observed:
+            if CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
                 if is_news or table.counted_name not in self._views:
                     bound = None if self.as_of is not None else listing.complete_before
-                    views[table.counted_name] = seen_views.seen_view(table, bound)
-        if (
-            seen_views.RELEASED_SONGS not in self._views
-            and {*self._views, *views} >= seen_views.RELEASED_FROM
-        ):
-            views[seen_views.RELEASED_SONGS] = (
-                f"create view {seen_views.RELEASED_SONGS} as from {seen_views.released_songs()}"
-            )
+                    views[table.counted_name] = seen_view(table, bound)
+        if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
+            views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
         return views
 
 

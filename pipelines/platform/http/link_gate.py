@@ -212,6 +212,7 @@ class Dialler:
         return addresses[0]
 
 
+@dataclass(eq=False, kw_only=True)
 class PinnedTransport(httpx2.AsyncBaseTransport):
     """Sends a request to the IP address named in its `DIAL` extension. No proxy, no DNS lookup.
 
@@ -220,22 +221,20 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     address. `tls` replaces the default certificate authorities.
     """
 
-    def __init__(self, *, connections_per_host: int, tls: ssl.SSLContext | None = None) -> None:
-        self._limits = httpx2.Limits(
-            max_connections=connections_per_host, max_keepalive_connections=connections_per_host
-        )
-        self._pools: dict[str, httpx2.AsyncHTTPTransport] = {}
-        self._tls = tls
+    connections_per_host: int
+    tls: ssl.SSLContext | None = None
+    _pools: dict[str, httpx2.AsyncHTTPTransport] = field(default_factory=dict, init=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; the response body is not read yet."""
         host = request.url.host
         if host not in self._pools:
             is_secure = request.url.scheme == "https"
+            count = self.connections_per_host
             self._pools[host] = httpx2.AsyncHTTPTransport(
-                verify=(self._tls or _default_authorities()) if is_secure else False,
+                verify=(self.tls or _default_authorities()) if is_secure else False,
                 trust_env=False,
-                limits=self._limits,
+                limits=httpx2.Limits(max_connections=count, max_keepalive_connections=count),
             )
         pinned = httpx2.Request(
             request.method,
