@@ -43,7 +43,7 @@ class SearchingScan:
         assert kind == "upstream"
         return nullcontext()
 
-    def count(self) -> None:
+    def update_progress(self) -> None:
         """Nobody watches the progress."""
 
 

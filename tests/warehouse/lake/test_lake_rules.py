@@ -35,7 +35,7 @@ def far(lake: Lake) -> Lake:
 class MetLake(Lake):
     """A lake whose crowded table another process merges first, and a third adds to."""
 
-    def crowded(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
+    def tables_to_compact(self, *, files: int = MAX_TABLE_FILES) -> list[str]:
         names = super().tables_to_compact(files=files)
         opened(self.url).compact(SONGS)
         opened(self.url).append(SONGS, songs("late"))
