@@ -56,7 +56,7 @@ class PictureSource:
                 surface=SURFACE,
                 status=response.status,
             )
-        return bytes(sink.body)
+        return sink.body
 
 
 def shrink(body: bytes) -> bytes:

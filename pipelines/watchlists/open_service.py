@@ -54,10 +54,10 @@ class EntryChecker:
             UpstreamError: The platform refused.
             WarehouseError: The capture could not be stored.
         """
-        name: str = self.settings.data_provider
-        check = _check_account
-        if entry.kind == "hashtag":
-            name, check = providers.music_provider_name(self.settings), _check_hashtag
+        is_account = entry.kind == "account"
+        music_provider = providers.music_provider_name(self.settings)
+        name = self.settings.data_provider if is_account else music_provider
+        check = _check_account if is_account else _check_hashtag
         follow_sandbox_clock(self.profile)
 
         async def ask() -> changes.WatchObservation:

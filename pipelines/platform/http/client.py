@@ -122,21 +122,26 @@ class BodySink:
 
     surface: str
     limit_bytes: int
-    body: bytearray = field(default_factory=bytearray, init=False)
+    _body: bytearray = field(default_factory=bytearray, init=False)
+
+    @property
+    def body(self) -> bytes:
+        """The bytes received so far, without the mark of their encoding."""
+        return bytes(self._body).removeprefix(BOM_UTF8)
 
     def begin(self) -> None:
         """Discard the bytes of an earlier attempt."""
-        self.body.clear()
+        self._body.clear()
 
     def take(self, chunk: bytes) -> None:
         """Receive the next bytes."""
-        if len(self.body) + len(chunk) > self.limit_bytes:
+        if len(self._body) + len(chunk) > self.limit_bytes:
             raise errors.StructureChangedError(
                 f"the body is larger than {self.limit_bytes} bytes",
                 surface=self.surface,
                 reason="body_too_large",
             )
-        self.body += chunk
+        self._body += chunk
 
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
@@ -245,9 +250,7 @@ class GuestClient:
         if memory is not None:
             request = replace(request, stored=await memory.recall(request.address))
         sink = BodySink(surface=request.surface, limit_bytes=self.limits.body_bytes)
-        response = await self._follow(request, sink)
-        # without the mark of its encoding
-        response = replace(response, body=bytes(sink.body).removeprefix(BOM_UTF8))
+        response = replace(await self._follow(request, sink), body=sink.body)
         if response.status == NOT_MODIFIED and request.stored is not None:
             response = replace(response, status=_OK, body=request.stored.body, is_unchanged=True)
         elif response.status == _OK and memory is not None:
@@ -274,8 +277,7 @@ class GuestClient:
                 attempts=1,
             )
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
-            response = await self._follow(robots, sink)
-            return replace(response, body=bytes(sink.body).removeprefix(BOM_UTF8))
+            return replace(await self._follow(robots, sink), body=sink.body)
 
         if self.policy.robots is not None:
             await self.policy.robots.check(request.address, request.surface, fetch)
@@ -325,7 +327,7 @@ class GuestClient:
         while True:
             try:
                 async with self._slots[address.host]:
-                    # The look-up comes first: a turn that is not used at once is wasted.
+                    # The look-up comes first: a token that is not used at once is wasted.
                     dial = await self._dialler.dial_address(address.host, surface=request.surface)
                     await self.policy.limiter.wait(address.host, surface=request.surface)
                     # Another request may have met a refusal while this one waited for its turn.
