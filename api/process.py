@@ -37,6 +37,7 @@ from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.scan.service.open_service import build_scan_service
 from warehouse.caches import open_excerpts, open_pictures
 from warehouse.control import ControlStore, captures, hosts, jobs
@@ -184,7 +185,9 @@ def _build_pictures(settings: ApiSettings, home: Home, sources: Sources) -> Pict
         files=files,
         find_url=partial(results.read_picture_url, sources.engine),
         open_source=lambda: build_picture_source(
-            settings, sources.profile, control=sources.control
+            ProviderDependencies(
+                settings=settings, profile=sources.profile, control=sources.control
+            )
         ),
     )
 

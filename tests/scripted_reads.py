@@ -95,8 +95,8 @@ class ScriptedSources(Sources):
     script: Script
 
     @override
-    def _build(self, build: Callable[..., Any]) -> Any:
-        built: Any = super()._build(build)
+    def _build(self, build: Callable[..., Any], **options: Any) -> Any:
+        built: Any = super()._build(build, **options)
         return None if built is None else Scripted(built, self.script)
 
 

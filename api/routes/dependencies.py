@@ -95,43 +95,25 @@ def built_from[Service, Built](service: Service, build: Callable[[Service], Buil
     return cast("Built", service) if isinstance(service, NotChosen) else build(service)
 
 
-async def no_query_parameters(request: Request) -> None:
-    """Refuse query parameters, for operations that have none.
-
-    Raises:
-        UnknownParameterError: The request has a query parameter.
-    """
-    for name in request.query_params:
-        raise UnknownParameterError(
-            f"{quote_value(name)} is not a parameter of this operation",
-            hint="This operation has no query parameters",
-        )
-
-
-async def no_repeated_parameters(request: Request) -> None:
-    """Refuse repeated parameters, of which the framework would silently use the last.
-
-    Raises:
-        InvalidParameterError: A parameter is repeated.
-    """
-    names = Counter(name for name, _ in request.query_params.multi_items())
-    twice = [name for name, times in names.items() if times > 1]
-    if twice:
-        raise errors.InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
-
-
 async def check_query(request: Request) -> None:
     """Refuse repeated parameters, or any at all if the operation has none.
+
+    The framework would silently ignore unknown ones, and use the last of repeated ones.
 
     Raises:
         InvalidParameterError: A parameter is repeated.
         UnknownParameterError: The operation has no query parameters, and the request has one.
     """
     route: APIRoute = request.scope["route"]
-    if route.dependant.query_params:
-        await no_repeated_parameters(request)
-    else:
-        await no_query_parameters(request)
+    counts = Counter(name for name, _ in request.query_params.multi_items())
+    for name, count in counts.items():
+        if not route.dependant.query_params:
+            raise UnknownParameterError(
+                f"{quote_value(name)} is not a parameter of this operation",
+                hint="This operation has no query parameters",
+            )
+        if count > 1:
+            raise errors.InvalidParameterError(f"{quote_value(name)} appears more than once")
 
 
 ServicesDep = Annotated[Services, Depends(_services)]

@@ -22,9 +22,7 @@ from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 router = APIRouter(
     tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(dependencies.check_query)]
 )
-extensions = APIRouter(
-    tags=["Sametrack"], dependencies=[Depends(dependencies.no_repeated_parameters)]
-)
+extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(dependencies.check_query)])
 
 _OWN_PATH = "/api/v1/sametrack/jobs"
 _WAITING = ("Retry-After",)
@@ -128,7 +126,6 @@ async def sametrack_job_ranking(
     responses=responses.read_responses(
         JobPreview, "Videos confirmed so far", *responses.JOB_ERRORS
     ),
-    dependencies=[Depends(dependencies.no_query_parameters)],
 )
 def sametrack_job_preview(
     request: Request, job_id: JobId, scan_service: dependencies.ScanServiceDep
@@ -204,7 +201,6 @@ def sametrack_jobs(
         **responses.error_responses(*responses.JOB_ERRORS, "capacity_exhausted"),
     },
     response_class=StreamingResponse,
-    dependencies=[Depends(dependencies.no_query_parameters)],
 )
 async def sametrack_job_events(
     request: Request,

@@ -1,4 +1,4 @@
-"""What every request passes first: its id and log line, the guard of the service, the body limit.
+"""What every request passes first: its id and log line, and the guard of the service.
 
 The guard decides on path, headers and rate which requests reach the service; it works in front of
 any application. Not here: tokens and roles (`api/server/access`), the parameters of a request.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -154,9 +154,16 @@ def _network_of(host: str) -> str:
     return str(ipaddress.IPv6Network((address, _NETWORK_BITS), strict=False))
 
 
+class BodyLimits(NamedTuple):
+    """How large the body of a request may be, and how long it may take to arrive."""
+
+    max_bytes: int
+    timeout_s: float
+
+
 @dataclass(frozen=True, eq=False)
 class Guard:
-    """Checks paths, host names, cross-site requests and rates in front of any ASGI application.
+    """Checks path, host, site, rate and body in front of any ASGI application.
 
     Attributes:
         app: The application to protect.
@@ -165,7 +172,8 @@ class Guard:
         private_paths: Beginnings of the paths that return data. Pages of other sites may not read
             them either: some of these reads start work.
         rate_limit: How often one address may ask.
-        body_timeout_s: How long a body may take to arrive; the error is raised where it is read.
+        body: Limits of a body. One that is declared too large is refused unread; any other error is
+            raised where the body is read.
     """
 
     app: ASGIApp
@@ -173,7 +181,7 @@ class Guard:
     reject: Reject
     private_paths: tuple[str, ...]
     rate_limit: RateLimit | None = None
-    body_timeout_s: float | None = None
+    body: BodyLimits | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -195,25 +203,37 @@ class Guard:
         # Outside of access, so that guessing tokens is limited too.
         if error is None and self.rate_limit is not None and not is_socket:
             error = self.rate_limit.count(scope)
+        has_body = "content-length" in headers or "transfer-encoding" in headers
+        limits = self.body if has_body and not is_socket else None
+        if error is None and limits is not None:
+            error = check_declared_size(headers, limits)
         if error is not None:
             if is_socket:
                 await send({"type": "websocket.close", "code": 1008})
             else:
                 await self.reject(scope, error)(scope, receive, send)
             return
-        if self.body_timeout_s is not None and not is_socket:
-            receive = receive_within(self.body_timeout_s, receive)
+        if limits is not None:
+            receive = limited_body(receive, limits)
         await self.app(scope, receive, send)
 
 
-def receive_within(seconds: float, receive: Receive) -> Receive:
-    """Return what receives a body, and raises if all of it has not arrived after `seconds`."""
-    # One deadline for the whole body: a client that sends a byte a second must not extend it.
-    until = asyncio.get_running_loop().time() + seconds
-    is_complete = False
+def check_declared_size(headers: Headers, limits: BodyLimits) -> errors.BodyTooLargeError | None:
+    """Refuse a body that is too large by its own `Content-Length`, before anything reads it."""
+    declared = headers.get("content-length", "")
+    if not _NUMBER.fullmatch(declared) or int(declared) <= limits.max_bytes:
+        return None
+    return errors.BodyTooLargeError(f"The request body is larger than {limits.max_bytes} bytes")
 
-    async def timed() -> Message:
-        nonlocal is_complete
+
+def limited_body(receive: Receive, limits: BodyLimits) -> Receive:
+    """Return what receives a body, and raises if it becomes too large or arrives too slowly."""
+    # One deadline for the whole body: a client that sends a byte a second must not extend it.
+    until = asyncio.get_running_loop().time() + limits.timeout_s
+    size, is_complete = 0, False
+
+    async def limited() -> Message:
+        nonlocal size, is_complete
         if is_complete:
             return await receive()  # returns when the client disconnects
         try:
@@ -221,45 +241,18 @@ def receive_within(seconds: float, receive: Receive) -> Receive:
                 message = await receive()
         except TimeoutError as exc:
             raise errors.RequestTimeoutError(
-                f"The body did not arrive within {seconds:g} seconds"
+                f"The body did not arrive within {limits.timeout_s:g} seconds"
             ) from exc
+        # A chunked body declares no size, so it is counted as it arrives.
+        size += len(message.get("body", b""))
+        if size > limits.max_bytes:
+            raise errors.BodyTooLargeError(
+                f"The request body is larger than {limits.max_bytes} bytes"
+            )
         is_complete = not message.get("more_body", False)
         return message
 
-    return timed
-
-
-@dataclass(frozen=True, eq=False)
-class BodyLimit:
-    """Refuses bodies larger than `limit` bytes, declared or chunked, before anything reads them."""
-
-    app: ASGIApp
-    limit: int
-    reject: Reject
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        declared = Headers(scope=scope).get("content-length", "")
-        if _NUMBER.fullmatch(declared) and int(declared) > self.limit:
-            await self.reject(scope, self._error())(scope, receive, send)
-            return
-        # A chunked body declares no size, so it is counted as it arrives.
-        size = 0
-
-        async def limited() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > self.limit:
-                raise self._error()
-            return message
-
-        await self.app(scope, limited, send)
-
-    def _error(self) -> errors.BodyTooLargeError:
-        return errors.BodyTooLargeError(f"The request body is larger than {self.limit} bytes")
+    return limited
 
 
 def add_security_headers(headers: MutableHeaders) -> None:

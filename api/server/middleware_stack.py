@@ -56,7 +56,6 @@ def wrap(
         internal_tokens: Tokens with which the service calls itself.
     """
     # The cache stores plain responses, because each client accepts another compression.
-    app = middleware.BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = compressed(app)
     # Who may come in. Nobody is refused while no token is configured, but the pages of signing in
@@ -88,7 +87,7 @@ def wrap(
         reject=error_response,
         private_paths=PRIVATE,
         rate_limit=rate_limit,
-        body_timeout_s=settings.request_timeout_s,
+        body=middleware.BodyLimits(settings.body_limit_bytes, settings.request_timeout_s),
     )
     zone = ZoneInfo(settings.time_zone)
     return middleware.with_request_id(

@@ -19,6 +19,7 @@ from pipelines.charts.rules.platform_comparison import Relation, link_songs
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider, choose_profile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
@@ -176,10 +177,12 @@ class ChartService:
         # Building a provider reads the stores, which would block the event loop.
         provider = await asyncio.to_thread(
             lambda: build_chart_provider(
-                self.settings,
-                self.profile,
-                control=self.control,
-                engine=self.engine,
+                ProviderDependencies(
+                    settings=self.settings,
+                    profile=self.profile,
+                    control=self.control,
+                    engine=self.engine,
+                )
             )
         )
         async with ChartCaptures(

@@ -13,6 +13,7 @@ from pipelines.captures.session import Captures
 from pipelines.open_stores import open_lake_of
 from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.caches import ExcerptFolder, open_excerpts
@@ -61,17 +62,12 @@ class Runtime:
         """Return the captures of one job, an async context manager using the platform's clock."""
         # The sandbox has a clock of its own, which the observations of its world follow.
         follow_sandbox_clock(self.profile)
+        dependencies = ProviderDependencies(
+            settings=self.settings, profile=self.profile, control=self.control, engine=self.engine
+        )
         return Captures(
-            provider=providers.build_provider(
-                self.music_provider,
-                self.settings,
-                self.profile,
-                control=self.control,
-                engine=self.engine,
-            ),
-            songs=providers.build_song_source(
-                self.settings, self.profile, control=self.control, engine=self.engine
-            ),
+            provider=providers.build_provider(self.music_provider, dependencies),
+            songs=providers.build_song_source(dependencies),
             lake=self.lake,
             engine=self.engine,
             control=self.control,

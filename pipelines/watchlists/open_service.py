@@ -17,6 +17,7 @@ from pipelines.captures.walks import ListWalk
 from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
@@ -70,7 +71,10 @@ class EntryChecker:
     async def _captures(self, provider_name: str) -> AsyncIterator[Captures]:
         engine = self.open_engine()
         provider = providers.build_provider(
-            provider_name, self.settings, self.profile, control=self.control, engine=engine
+            provider_name,
+            ProviderDependencies(
+                settings=self.settings, profile=self.profile, control=self.control, engine=engine
+            ),
         )
         async with Captures(
             provider=provider,

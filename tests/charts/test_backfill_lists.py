@@ -14,6 +14,7 @@ from pipelines.charts.backfill import Backfill
 from pipelines.charts.rules.backfill_plan import BackfillResult
 from pipelines.charts.rules.history import read_span
 from pipelines.platform.providers import build_chart_provider
+from pipelines.platform.providers.provider import ProviderDependencies
 from tests.fake_clock import FakeClock
 from tests.scripted_reads import ReadService, open_reads
 from warehouse.records.errors import ChartUnavailableError, ForbiddenError
@@ -79,7 +80,9 @@ async def test_a_list_without_any_day_cannot_be_filled(reads: ReadService) -> No
 
     def open_chart(_cancelled: object) -> AbstractAsyncContextManager[ChartCaptures]:
         inner: Any = build_chart_provider(
-            sources.settings, sources.profile, control=sources.control
+            ProviderDependencies(
+                settings=sources.settings, profile=sources.profile, control=sources.control
+            )
         )
         provider: Any = Undated(inner)
         return ChartCaptures(

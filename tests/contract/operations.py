@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pipelines.platform.providers import build_provider
+from pipelines.platform.providers.provider import ProviderDependencies
 from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID
 from warehouse.control import jobs
@@ -82,7 +83,10 @@ def ids_of(reads: ReadService) -> dict[str, str]:
     """An id of each kind that the invented world shows."""
     sources = reads.sources
     world: Any = build_provider(
-        sources.settings.data_provider, sources.settings, sources.profile, control=sources.control
+        sources.settings.data_provider,
+        ProviderDependencies(
+            settings=sources.settings, profile=sources.profile, control=sources.control
+        ),
     )
     return {
         "sec_uid": world.sec_uids()[0],

@@ -336,8 +336,8 @@ class RefusedSources(ScriptedSources):
     """The public source refuses before demo data stands in."""
 
     @override
-    def _build(self, build: Callable[..., Any]) -> Any:
-        built: Any = Sources._build(self, build)
+    def _build(self, build: Callable[..., Any], **options: Any) -> Any:
+        built: Any = Sources._build(self, build, **options)
         built._real = RefusingProvider(built._real)
         return built
 

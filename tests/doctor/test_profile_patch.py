@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_provider, choose_profile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.deployment import LOCAL
 from warehouse.control import open_control
@@ -38,7 +39,10 @@ async def read_sound(port: int, home: Path, **values: Any) -> str:
     tracks = LOCAL.get(f"http://127.0.0.1:{port}/_world/tracks?limit=1&counts=0").json()["tracks"]
     with closing(open_control(opened.control_url, world=opened.world)) as control:
         async with aclosing(
-            build_provider(settings.data_provider, settings, profile, control=control)
+            build_provider(
+                settings.data_provider,
+                ProviderDependencies(settings=settings, profile=profile, control=control),
+            )
         ) as provider:
             detail = (await provider.fetch_video(tracks[0]["aweme_id"])).value
             assert isinstance(detail, Video)

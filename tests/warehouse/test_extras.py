@@ -15,6 +15,7 @@ from pipelines.doctor.checks import check_extras
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_provider
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control.database import connect
 from warehouse.extras import EXTRAS, missing_libraries, need_extra
@@ -75,7 +76,10 @@ def test_the_source_with_a_browser_names_its_extra(
     control: Any = None
     with pytest.raises(ProviderUnsupportedError, match="browser-public needs the extra"):
         build_provider(
-            chosen.data_provider, chosen, load_profile("sandbox", sandbox_port=1), control=control
+            chosen.data_provider,
+            ProviderDependencies(
+                settings=chosen, profile=load_profile("sandbox", sandbox_port=1), control=control
+            ),
         )
 
 

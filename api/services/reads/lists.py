@@ -91,7 +91,10 @@ class ListSource[Answer]:
             UpstreamError: The platform refused the first screen, or most of the stored one belongs
                 to other entities.
         """
-        place = parse_place(parse_cursor, request.cursor, self.cursor_name)
+        try:
+            place = parse_cursor(request.cursor)
+        except ValueError as error:
+            raise unknown_cursor_error(self.cursor_name) from error
         page = None if request.refresh else await self.read_page(place, request)
         needs_first_screen = request.refresh or (place.is_newest and page is None)
         if place.is_newest and page is not None:  # never while paging
@@ -221,18 +224,6 @@ def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> d
         data_provider=FALLBACK_PROVIDER,
         is_demo=True,
     )
-
-
-def parse_place[Place](parse: Callable[[int], Place], cursor: int, name: str) -> Place:
-    """Return the place of a cursor.
-
-    Raises:
-        InvalidParameterError: No response has had it.
-    """
-    try:
-        return parse(cursor)
-    except ValueError as error:
-        raise unknown_cursor_error(name) from error
 
 
 def unknown_cursor_error(name: str) -> errors.InvalidParameterError:

@@ -133,7 +133,10 @@ async def _by_platform_cursor(
     paging shows each video once, in the platform's order from page to page.
     """
     sources = listing.sources
-    place = lists.parse_place(parse_page_cursor, wanted.cursor, CURSOR)
+    try:
+        place = parse_page_cursor(wanted.cursor)
+    except ValueError as error:
+        raise lists.unknown_cursor_error(CURSOR) from error
     if place is not None:
         page: CapturedPage | ListWalk | None = await _stored(
             sources, listing.entity_id, sequence=place.sequence, at=place.at, order=wanted.order

@@ -26,6 +26,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform import providers
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.provider import ProviderDependencies
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import is_demo_world
@@ -269,7 +270,7 @@ class Sources:
             self._semaphores[name],
             Captures(
                 provider=await run_sync(
-                    self._build, partial(providers.build_provider, name, for_user=for_user)
+                    partial(self._build, partial(providers.build_provider, name), for_user=for_user)
                 ),
                 songs=await run_sync(self._build, providers.build_song_source)
                 if has_songs
@@ -305,5 +306,12 @@ class Sources:
         ):
             yield captures
 
-    def _build[T](self, build: Callable[..., T]) -> T:
-        return build(self.settings, self.profile, control=self.control, engine=self.engine)
+    def _build[T](self, build: Callable[[ProviderDependencies], T], *, for_user: bool = False) -> T:
+        dependencies = ProviderDependencies(
+            settings=self.settings,
+            profile=self.profile,
+            control=self.control,
+            engine=self.engine,
+            for_user=for_user,
+        )
+        return build(dependencies)

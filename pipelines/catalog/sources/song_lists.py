@@ -11,6 +11,7 @@ from pipelines.captures.session import Captures
 from pipelines.catalog.rules import INPUT_COLUMNS, ImportLine, ImportProblem
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_provider, build_song_source, music_provider_name
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -136,21 +137,16 @@ class SongListReader:
             UpstreamError: The music service refused, or the time is over.
         """
         follow_sandbox_clock(self.profile)
+        dependencies = ProviderDependencies(
+            settings=self.settings, profile=self.profile, control=self.control, engine=self.engine
+        )
 
         async def capture() -> ServiceSongList:
             async with (
                 self.guard(kind),
                 Captures(
-                    provider=build_provider(
-                        music_provider_name(self.settings),
-                        self.settings,
-                        self.profile,
-                        control=self.control,
-                        engine=self.engine,
-                    ),
-                    songs=build_song_source(
-                        self.settings, self.profile, control=self.control, engine=self.engine
-                    ),
+                    provider=build_provider(music_provider_name(self.settings), dependencies),
+                    songs=build_song_source(dependencies),
                     lake=self.engine.lake,
                     engine=self.engine,
                     control=self.control,

@@ -25,7 +25,8 @@ from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.http.client import GuestClient, HttpLimits
+from pipelines.platform.http.host_policy import SickPolicy
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.provider import ProviderDependencies
@@ -259,8 +260,13 @@ async def probe_and_store(
     dependencies = ProviderDependencies(
         settings=settings, profile=profile, control=control, limits=LIMITS
     )
-    client = dependencies.guest()
-    client.policy.limiter.max_wait_s = PROBE_MAX_WAIT_S
+    policy = dependencies.host_policy()
+    policy = replace(
+        policy,
+        limiter=replace(policy.limiter, max_wait_s=PROBE_MAX_WAIT_S),
+        sick_policy=SickPolicy.ALWAYS,
+    )
+    client = GuestClient(profile, policy, limits=LIMITS)
     listener, began = listener or ProbeListener(), time.monotonic()
     async with aclosing(ProbeReader(client)) as reader:
         probe_round = ProbeRound(reader, canaries, good, asked_by, listener)

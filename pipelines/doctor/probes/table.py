@@ -24,7 +24,7 @@ from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import SickPolicy, SurfaceReader
+from pipelines.platform.sources.planner import SurfaceReader
 from pipelines.platform.sources.table import Reading
 from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
@@ -98,7 +98,7 @@ class ProbeReader:
         self.client = client
         self.profile = client.profile
         self.surfaces = SurfaceReader(client)
-        self.provider = VidplatPublic(client, name="doctor", sick_policy=SickPolicy.ALWAYS)
+        self.provider = VidplatPublic(client, name="doctor")
         self.songs = MusicServicePublic(client)
         self.sound_pages: dict[str, str] = {}
 

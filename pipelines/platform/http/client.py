@@ -42,6 +42,7 @@ from pipelines.platform.http.host_policy import (
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy, refusal_error
 from pipelines.platform.sources.table import SoundFile
+from warehouse.home import OWN_WORLDS
 from warehouse.records import errors
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.times import observed_now
@@ -180,7 +181,7 @@ class GuestClient:
         dialler: link_gate.Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        if profile.has_own_world:
+        if profile.name in OWN_WORLDS:
             raise errors.InvalidParameterError(
                 f"the source {profile.name!r} has its own world: no host is contacted",
                 hint="set DATA_PROVIDER=vidplat-public and PROFILE=public",

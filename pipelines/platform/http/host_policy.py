@@ -14,6 +14,7 @@ from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from enum import StrEnum
 from functools import lru_cache
 from http import HTTPStatus
 from typing import NamedTuple
@@ -257,6 +258,8 @@ class HostRateLimiter:
                     reason="paused" if grant.is_paused else "crowded",
                     retry_after=grant.wait_s,
                 )
+            if not grant.wait_s:
+                return  # granted at once
             with waiting_for_host() if grant.is_paused else nullcontext():
                 await self.clock.sleep(grant.wait_s)
             # Another request may have met a pause meanwhile, which holds for this one, too.
@@ -344,6 +347,14 @@ def _key(address: str) -> str:
     return hashlib.sha256(address.encode()).hexdigest()
 
 
+class SickPolicy(StrEnum):
+    """When the best source of a question is asked although all its sources withhold their data."""
+
+    ALWAYS = "always"
+    ONCE = "once"  # a user asks for one item, which counts as a probe
+    IF_DUE = "if_due"  # once per interval by all processes together
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPolicy:
     """Host policy of one client. A part that is None is switched off."""
@@ -353,6 +364,7 @@ class HostPolicy:
     memory: ResponseMemory | None = None
     robots: RobotsPolicy | None = None
     health: LearnedHealth = field(default_factory=LearnedHealth)
+    sick_policy: SickPolicy = SickPolicy.IF_DUE
 
     def watch(self, host: str, surface: str) -> AbstractAsyncContextManager[None]:
         """Guard a request to a surface; see `CircuitBreaker.watch`."""

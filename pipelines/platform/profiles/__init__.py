@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
 from warehouse.files import read_text
-from warehouse.home import OWN_WORLDS
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
@@ -228,11 +227,6 @@ class PlatformProfile(ProfilePart):
     def may_name_loopback(self) -> bool:
         """True for the sandbox alone, which runs on this machine."""
         return self.name == "sandbox"
-
-    @property
-    def has_own_world(self) -> bool:
-        """True if a provider with its own data uses only the link forms: no host is contacted."""
-        return self.name in OWN_WORLDS
 
     def surface_names(self) -> frozenset[str]:
         """Return the names of all surfaces that can be requested."""

@@ -6,9 +6,9 @@ contacted then.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Required, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile, load_profile
 from pipelines.settings import Settings
@@ -17,12 +17,9 @@ from warehouse.home import OWN_WORLDS, find_homes
 from warehouse.records.errors import ProfileNotChosenError, ProviderUnsupportedError
 
 if TYPE_CHECKING:
-    from pipelines.platform.http.client import HttpLimits
     from pipelines.platform.pictures import PictureSource
     from pipelines.platform.providers.music_service import MusicServicePublic
     from pipelines.platform.providers.provider import ChartProvider, Provider, ProviderDependencies
-    from warehouse.control import ControlStore
-    from warehouse.engine.duckdb_engine import Engine
 
 __all__ = [
     "PROVIDERS",
@@ -79,24 +76,6 @@ PROVIDERS: Mapping[str, ProviderEntry] = {
     ),
     "file": ProviderEntry(module=f"{__name__}.file.provider", addresses="public"),
 }
-
-
-class ProviderOptions(TypedDict, total=False):
-    """Options of every source.
-
-    Attributes:
-        control: State shared by all processes.
-        limits: Limits of its client.
-        engine: The lake with archived bodies; without it no request is conditional.
-        for_user: The answers go to a user directly: a sick source is then asked once all the
-            same, and with `PUBLIC_FALLBACK_TO_MOCK` demo data replaces what the public source
-            refuses. A scan never sets it, since it stores its results.
-    """
-
-    control: "Required[ControlStore]"
-    limits: "HttpLimits | None"
-    engine: "Engine | None"
-    for_user: bool
 
 
 def music_provider_name(settings: Settings) -> str:
@@ -158,9 +137,7 @@ def choose_profile(settings: Settings) -> PlatformProfile:
     return forms.model_copy(update={"name": name})
 
 
-def build_provider(
-    name: str, settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "Provider":
+def build_provider(name: str, dependencies: "ProviderDependencies") -> "Provider":
     """Build a source with its own client; close it after use.
 
     `settings.data_provider` is the source of users, posts and single videos, `music_provider_name`
@@ -172,62 +149,48 @@ def build_provider(
     source = PROVIDERS[name]
     if source.extra is not None:
         need_extra(source.extra, name, error=ProviderUnsupportedError)
-    dependencies = _dependencies(settings, profile, **options)
     built: Provider = import_module(source.module).build(name, dependencies)
     # Demo data in place of a refusal is for users who look at one answer, never for a scan.
-    if dependencies.for_user and settings.public_fallback_to_mock and name not in OWN_WORLDS:
+    may_fall_back = dependencies.for_user and dependencies.settings.public_fallback_to_mock
+    if may_fall_back and name not in OWN_WORLDS:
         fallback = import_module("sandbox.mock.fallback")
         demo = import_module(PROVIDERS["mock"].module).build("mock", dependencies)
         built = fallback.FallbackProvider(built, demo)
     return built
 
 
-def build_song_source(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "MusicServicePublic | None":
+def build_song_source(dependencies: "ProviderDependencies") -> "MusicServicePublic | None":
     """Build the source of songs, with its own client; None if the world has no music service."""
-    if settings.data_provider in OWN_WORLDS or profile.hosts.music_service is None:
+    has_service = dependencies.profile.hosts.music_service is not None
+    if dependencies.settings.data_provider in OWN_WORLDS or not has_service:
         return None
     from pipelines.platform.providers.music_service import MusicServicePublic  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.4 s
 
-    return MusicServicePublic(_dependencies(settings, profile, **options).guest())
+    return MusicServicePublic(dependencies.guest())
 
 
-def build_picture_source(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "PictureSource | None":
+def build_picture_source(dependencies: "ProviderDependencies") -> "PictureSource | None":
     """Build the source of covers and avatars; None if the world has no picture hosts."""
-    if settings.data_provider in OWN_WORLDS or not profile.pictures.hosts:
+    has_hosts = bool(dependencies.profile.pictures.hosts)
+    if dependencies.settings.data_provider in OWN_WORLDS or not has_hosts:
         return None
     from pipelines.platform.pictures import PictureSource  # noqa: PLC0415 -- loads HTTP, 0.3 s
 
-    return PictureSource(_dependencies(settings, profile, **options).guest())
+    return PictureSource(dependencies.guest())
 
 
-def build_chart_provider(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "ChartProvider":
+def build_chart_provider(dependencies: "ProviderDependencies") -> "ChartProvider":
     """Build the source of chart history, at the chart's own rate; close it after use.
 
     Raises:
         ProviderUnsupportedError: The configured source has its own world without a chart.
     """
-    name = settings.data_provider
+    name = dependencies.settings.data_provider
     if name in OWN_WORLDS and PROVIDERS[name].chart is None:
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
     module = import_module(PROVIDERS[name].chart or f"{__name__}.chart_public")
-    built: ChartProvider = module.build(
-        name, _dependencies(settings, profile.for_chart(), **options)
-    )
+    at_own_rate = replace(dependencies, profile=dependencies.profile.for_chart())
+    built: ChartProvider = module.build(name, at_own_rate)
     return built
-
-
-def _dependencies(
-    settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> "ProviderDependencies":
-    # Listing jobs needs the names of this table, and neither a provider nor its HTTP client.
-    from pipelines.platform.providers.provider import ProviderDependencies  # noqa: PLC0415 -- 0.5 s
-
-    return ProviderDependencies(settings=settings, profile=profile, **options)

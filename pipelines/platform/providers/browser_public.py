@@ -24,8 +24,7 @@ def build(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
     Raises:
         ProviderUnsupportedError: No Chromium is installed.
     """
-    client = open_browser_client(dependencies)
-    return BrowserPublic(client, name=name, sick_policy=dependencies.sick_policy)
+    return BrowserPublic(open_browser_client(dependencies), name=name)
 
 
 def open_browser_client(dependencies: ProviderDependencies) -> BrowserClient:

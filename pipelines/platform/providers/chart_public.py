@@ -13,8 +13,9 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
 from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.host_policy import SickPolicy
 from pipelines.platform.providers.provider import ProviderDependencies
-from pipelines.platform.sources.planner import HostReader, Planner, SickPolicy
+from pipelines.platform.sources.planner import HostReader, Planner
 from pipelines.platform.sources.table import Question, Reading, Source, SourceRequest
 from warehouse.records.charts import ChartIndex, ChartPage
 

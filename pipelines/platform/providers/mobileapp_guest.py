@@ -106,7 +106,7 @@ class MobileAppGuest(VidplatPublic):
         limiter: HostRateLimiter,
     ) -> None:
         client: GuestClient = dependencies.guest()
-        super().__init__(client, name=name, sick_policy=dependencies.sick_policy)
+        super().__init__(client, name=name)
         self._app = app
         # The videos that the app showed, each with the track whose page led to it.
         self._shown: dict[str, tuple[screens.Item, str]] = {}

@@ -21,12 +21,12 @@ from pipelines.platform.http.host_policy import (
     HostRateLimiter,
     ResponseMemory,
     RobotsPolicy,
+    SickPolicy,
     max_wait_at,
 )
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import SickPolicy
 from pipelines.platform.sources.table import Reading, SoundFile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -40,17 +40,19 @@ if TYPE_CHECKING:
     from pipelines.platform.sources.planner import SurfaceReader
 
 
-# Dependencies of a provider: the settings, the platform profile and the control store.
-#
-# Each builder of the provider table takes what it needs; most open a guest client.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderDependencies:
-    """Dependencies of the providers in one process. Nothing is opened before a source needs it.
+    """What a provider is built from. Nothing is opened before a provider needs it.
 
-    `engine` has the archived bodies; without it no request is conditional. `for_user`: the answers
-    go to a user directly, not to a job.
+    Attributes:
+        settings: The settings of this process.
+        profile: The platform profile; it also names the world.
+        control: State shared by all processes.
+        limits: Limits of its client.
+        engine: The lake with archived bodies; without it no request is conditional.
+        for_user: The answers go to a user directly: a sick source is then asked once all the
+            same, and with `PUBLIC_FALLBACK_TO_MOCK` demo data replaces what the public source
+            refuses. A scan never sets it, since it stores its results.
     """
 
     settings: Settings
@@ -60,11 +62,6 @@ class ProviderDependencies:
     engine: Engine | None = None
     clock: Clock = MACHINE_CLOCK
     for_user: bool = False
-
-    @property
-    def sick_policy(self) -> SickPolicy:
-        """When sources are asked although all of them withhold their data."""
-        return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
 
     def host_policy(self) -> HostPolicy:
         """Rate limit, circuits, revalidation and robots.txt decisions, shared by all processes."""
@@ -83,6 +80,7 @@ class ProviderDependencies:
                 control, is_obeyed=self.settings.robots == "obey", clock=self.clock
             ),
             health=LearnedHealth(control, clock=self.clock),
+            sick_policy=SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE,
         )
 
     def guest(self) -> GuestClient:

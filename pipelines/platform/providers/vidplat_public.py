@@ -15,7 +15,7 @@ from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.refusals import refuse_answer
 from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.sources import table
-from pipelines.platform.sources.planner import Planner, SickPolicy, SurfaceReader
+from pipelines.platform.sources.planner import Planner, SurfaceReader
 from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage
 
@@ -25,26 +25,18 @@ _LINK_HINT = "give the link of a track or video"
 
 def build(name: str, dependencies: ProviderDependencies) -> "VidplatPublic":
     """Build the source with its own client."""
-    return VidplatPublic(dependencies.guest(), name=name, sick_policy=dependencies.sick_policy)
+    return VidplatPublic(dependencies.guest(), name=name)
 
 
 class VidplatPublic(Provider):
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
-    `sick_policy`: when sources are asked although all of them withhold their data.
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(
-        self,
-        client: GuestClient,
-        *,
-        name: str,
-        is_web: bool = False,
-        sick_policy: SickPolicy = SickPolicy.IF_DUE,
-    ) -> None:
+    def __init__(self, client: GuestClient, *, name: str, is_web: bool = False) -> None:
         self.name = name
         self._client = client
         self._surfaces = SurfaceReader(client)
@@ -52,7 +44,7 @@ class VidplatPublic(Provider):
             self._surfaces,
             is_web=is_web,
             left_out=self.left_out,
-            sick_policy=sick_policy,
+            sick_policy=client.policy.sick_policy,
         )
         self._photos: set[str] = set()
 
@@ -116,7 +108,7 @@ class VidplatPublic(Provider):
         try:
             async with self._client.circuit(request):
                 response = await self._client.fetch(request)
-                if self._surfaces.is_gone(response):
+                if self._client.profile.markers.gone_query in (response.location or ""):
                     raise errors.InvalidMusicInputError(
                         "the target of the short link was deleted", hint=_LINK_HINT
                     )

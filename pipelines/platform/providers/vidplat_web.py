@@ -36,9 +36,7 @@ def build(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
     """Build the source, with the operator's cookie if one is set."""
     cookie = dependencies.settings.vidplat_cookie
     if cookie is None:
-        return VidplatPublic(
-            dependencies.guest(), name=name, is_web=True, sick_policy=dependencies.sick_policy
-        )
+        return VidplatPublic(dependencies.guest(), name=name, is_web=True)
     client = CookieClient(
         dependencies.profile,
         # never revalidate what an account sees
@@ -46,7 +44,7 @@ def build(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
         cookie=cookie,
         limits=dependencies.limits,
     )
-    return VidplatPublic(client, name=name, is_web=True, sick_policy=dependencies.sick_policy)
+    return VidplatPublic(client, name=name, is_web=True)
 
 
 class GuestCookies(DefaultCookiePolicy):

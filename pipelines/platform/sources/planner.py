@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
-from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
@@ -19,6 +18,7 @@ from pipelines.platform import refusal_table
 from pipelines.platform.call_trace import HttpResponse, current_trace, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS, LearnedHealth
 from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.host_policy import SickPolicy
 from pipelines.platform.http.link_gate import read_address
 from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.parsers.refusals import explain, refuse_answer
@@ -146,10 +146,6 @@ class SurfaceReader(HostReader[ParseContext]):
             or host_matches(address.host, self.profile.links.region)
         )
 
-    def is_gone(self, response: HttpResponse) -> bool:
-        """Return True for the redirect of a deleted video; the video it names is unrelated."""
-        return self.profile.markers.gone_query in (response.location or "")
-
     def interpret[T](
         self,
         response: HttpResponse,
@@ -164,7 +160,8 @@ class SurfaceReader(HostReader[ParseContext]):
             address=response.url,
             place=request.place,
             is_first=request.is_first,
-            is_gone=self.is_gone(response),
+            # The redirect of a deleted video; the video that it names is unrelated.
+            is_gone=self.profile.markers.gone_query in (response.location or ""),
         )
         # The redirect of a deleted video is an answer about the video, which its parser reads.
         if not context.is_gone:
@@ -192,14 +189,6 @@ class SurfaceReader(HostReader[ParseContext]):
 
 
 WALKS_KEPT = 4096
-
-
-class SickPolicy(StrEnum):
-    """When the best source of a question is asked although all its sources withhold their data."""
-
-    ALWAYS = "always"
-    ONCE = "once"  # a user asks for one item, which counts as a probe
-    IF_DUE = "if_due"  # once per interval by all processes together
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Which hosts and origins the guard lets in."""
+"""Which hosts, origins and bodies the guard lets in."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from starlette.types import Message, Scope
 
 from api.responses.errors import error_spec
 from api.server.middleware import (
-    BodyLimit,
+    BodyLimits,
     Guard,
     add_security_headers,
     check_host,
@@ -291,12 +291,22 @@ def _body(*parts: bytes) -> list[Message]:
     ]
 
 
-def _limited() -> BodyLimit:
-    return BodyLimit(Reader(), limit=10, reject=refuse)
+def _limited() -> Guard:
+    return Guard(
+        Reader(),
+        allowed_hosts=["localhost"],
+        reject=refuse,
+        private_paths=(),
+        body=BodyLimits(max_bytes=10, timeout_s=5),
+    )
+
+
+def _post(*headers: tuple[bytes, bytes], kind: str = "http") -> Scope:
+    return {"type": kind, "method": "POST", "path": "/", "headers": [HOST, *headers]}
 
 
 def _declared(length: bytes) -> Scope:
-    return {"type": "http", "headers": [(b"content-length", length)]}
+    return _post((b"content-length", length))
 
 
 @pytest.mark.parametrize("length", [b"11", b"9" * 30])
@@ -310,14 +320,15 @@ async def test_a_body_of_the_limit_is_read(length: bytes) -> None:
     assert sent == [{"type": "read", "length": 10}]
 
 
-async def test_a_body_that_grows_beyond_the_limit_is_cut_off() -> None:
+@pytest.mark.parametrize("header", [(b"content-length", b"1"), (b"transfer-encoding", b"chunked")])
+async def test_a_body_that_grows_beyond_the_limit_is_cut_off(header: tuple[bytes, bytes]) -> None:
     with pytest.raises(SametrackError, match="larger than 10 bytes") as caught:
-        await answer(_limited(), _declared(b"1"), *_body(b"12345", b"67890", b"1"))
+        await answer(_limited(), _post(header), *_body(b"12345", b"67890", b"1"))
     assert caught.value.type == "body_too_large"
 
 
 async def test_body_limit_does_not_apply_to_websockets() -> None:
-    scope: Scope = {"type": "websocket", "headers": [(b"content-length", b"11")]}
+    scope = _post((b"content-length", b"11"), kind="websocket")
     sent = await answer(_limited(), scope, *_body(b"x" * 11))
     assert sent == [{"type": "read", "length": 11}]
 

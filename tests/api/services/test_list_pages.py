@@ -47,8 +47,9 @@ class MovingSources(ScriptedSources):
     looks: list[int]
 
     @override
-    def _build(self, build: Callable[..., Any]) -> Any:
-        return Moving(super(ScriptedSources, self)._build(build), self.script, self.looks)
+    def _build(self, build: Callable[..., Any], **options: Any) -> Any:
+        built = super(ScriptedSources, self)._build(build, **options)
+        return Moving(built, self.script, self.looks)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_provider, music_provider_name
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -53,7 +54,8 @@ async def main() -> int:
     lake = open_lake(str(root / "lake"), world="sandbox")
     engine = Engine(lake)
     provider = build_provider(
-        music_provider_name(settings), settings, profile, control=control, engine=engine
+        music_provider_name(settings),
+        ProviderDependencies(settings=settings, profile=profile, control=control, engine=engine),
     )
     print("ready", flush=True)
     sys.stdin.readline()

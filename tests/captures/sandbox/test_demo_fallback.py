@@ -11,6 +11,7 @@ import pytest
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_provider
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
@@ -49,11 +50,13 @@ def source(tmp_path: Path, scripted_profile: PlatformProfile, control: ControlSt
     )
     return build_provider(
         settings.data_provider,
-        settings,
-        scripted_profile,
-        control=control,
-        limits=LIMITS,
-        for_user=True,
+        ProviderDependencies(
+            settings=settings,
+            profile=scripted_profile,
+            control=control,
+            limits=LIMITS,
+            for_user=True,
+        ),
     )
 
 

@@ -19,11 +19,11 @@ from pipelines.platform.browser.client import FRESH_S, BrowserClient
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.platform.browser.page_loader import BrowserLimits, PageLoader
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
+from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter, SickPolicy
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import build_provider
 from pipelines.platform.providers.browser_public import BrowserPublic
-from pipelines.platform.sources.planner import SickPolicy
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.platform.host_rates import AT_ONCE
@@ -119,7 +119,8 @@ async def control_store(
 @module_fixture
 async def policy(control_store: ControlStore) -> HostPolicy:
     return HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3),
+        sick_policy=SickPolicy.ALWAYS,  # what one test is refused says nothing to the next
     )
 
 
@@ -135,7 +136,6 @@ async def provider(
     )  # fmt: skip
     built = BrowserPublic(
         BrowserClient(profile, policy, pages=pages, clock=clock), name="browser-public",
-        sick_policy=SickPolicy.ALWAYS,  # what one test is refused says nothing to the next
     )  # fmt: skip
     yield built
     await built.aclose()
@@ -411,7 +411,8 @@ async def test_the_stand_in_platform_is_read_through_the_browser(
     home = open_home(tmp_path, "sandbox")
     with closing(open_control(home.control_url, world="sandbox")) as control:
         provider = build_provider(
-            settings.data_provider, settings, sandbox.profile, control=control
+            settings.data_provider,
+            ProviderDependencies(settings=settings, profile=sandbox.profile, control=control),
         )
         track = (await asyncio.to_thread(sandbox_tracks, sandbox.port))[0]
         first = await provider.fetch_music_page(track["music_id"], 0)
@@ -493,7 +494,8 @@ async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
         fault = {"surface": "slides_info", "kind": "signature_demanded", "times": 0}
         world.post("/_world/faults", json=fault).raise_for_status()
         provider = build_provider(
-            settings.data_provider, settings, sandbox.profile, control=control
+            settings.data_provider,
+            ProviderDependencies(settings=settings, profile=sandbox.profile, control=control),
         )
         try:
             listed = await provider.fetch_music_page(track["music_id"], 0)
@@ -534,7 +536,12 @@ async def test_without_a_browser_the_source_says_what_to_do(
         _env_file=None, data_provider="browser-public", chromium_path=tmp_path / "no-chromium"
     )
     with pytest.raises(ProviderUnsupportedError) as caught:
-        build_provider(settings.data_provider, settings, scripted_profile, control=control_store)
+        build_provider(
+            settings.data_provider,
+            ProviderDependencies(
+                settings=settings, profile=scripted_profile, control=control_store
+            ),
+        )
     assert "make setup-browser" in str(caught.value.hint)
 
 

@@ -10,6 +10,7 @@ from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_chart_provider
 from pipelines.platform.providers.chart_public import ChartPublic
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.records.errors import (
     ChartUnavailableError,
@@ -167,7 +168,9 @@ NO_BOOK: Any = object()
 
 
 async def test_chart_is_built_at_its_own_rate(profile: PlatformProfile) -> None:
-    chart = build_chart_provider(Settings(_env_file=None), profile, control=NO_BOOK)
+    chart = build_chart_provider(
+        ProviderDependencies(settings=Settings(_env_file=None), profile=profile, control=NO_BOOK)
+    )
     assert isinstance(chart, ChartPublic)
     assert chart._client.profile.rate == profile.chart_rate
     await chart.aclose()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.platform.providers import build_provider, choose_profile
 from pipelines.platform.providers.file.records import find_line
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.home import is_demo_world
 from warehouse.records.errors import (
@@ -42,7 +43,8 @@ def source(tmp_path: Path) -> Any:
                 paths[name].write_text(text, encoding="utf-8")
         settings = Settings(_env_file=None, data_provider="file", data_home=tmp_path, **paths)  # type: ignore[arg-type]  # paths
         return build_provider(
-            settings.data_provider, settings, choose_profile(settings), control=BOOK
+            settings.data_provider,
+            ProviderDependencies(settings=settings, profile=choose_profile(settings), control=BOOK),
         )
 
     return make
@@ -179,7 +181,10 @@ def test_a_broken_text_names_its_line(source: Any) -> None:
 def test_a_file_that_is_not_there_is_said_without_its_place(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, data_provider="file", users_file=tmp_path / "gone.json")
     with pytest.raises(InvalidParameterError, match="USERS_FILE does not exist") as caught:
-        build_provider(settings.data_provider, settings, choose_profile(settings), control=BOOK)
+        build_provider(
+            settings.data_provider,
+            ProviderDependencies(settings=settings, profile=choose_profile(settings), control=BOOK),
+        )
     assert str(tmp_path) not in caught.value.detail
 
 

@@ -9,6 +9,7 @@ import pytest
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.platform.providers import build_chart_provider, build_provider, choose_profile
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from sandbox.mock.provider import MockProvider
 from sandbox.world.content.tables import Alteration, VideoState
@@ -38,7 +39,8 @@ def world() -> SandboxWorld:
 async def mock(tmp_path: Path) -> AsyncIterator[MockProvider]:
     settings = _settings(tmp_path)
     provider = build_provider(
-        settings.data_provider, settings, choose_profile(settings), control=BOOK
+        settings.data_provider,
+        ProviderDependencies(settings=settings, profile=choose_profile(settings), control=BOOK),
     )
     assert isinstance(provider, MockProvider)
     yield provider
@@ -211,7 +213,9 @@ async def test_a_muted_video_brings_a_file_of_its_own(
 
 async def test_the_demo_chart_has_issues_and_five_hundred_songs(tmp_path: Path) -> None:
     settings = _settings(tmp_path)
-    chart = build_chart_provider(settings, choose_profile(settings), control=BOOK)
+    chart = build_chart_provider(
+        ProviderDependencies(settings=settings, profile=choose_profile(settings), control=BOOK)
+    )
     index = (await chart.fetch_issues()).value
     songs = [
         song

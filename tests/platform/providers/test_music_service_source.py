@@ -5,13 +5,18 @@ from typing import Any, cast
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_song_source
 from pipelines.platform.providers.music_service import MusicServicePublic
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 
 NEVER_ASKED = cast("Any", None)
 
 
 def source_of(profile: PlatformProfile) -> MusicServicePublic | None:
-    return build_song_source(Settings(_env_file=None), profile, control=NEVER_ASKED)
+    return build_song_source(
+        ProviderDependencies(
+            settings=Settings(_env_file=None), profile=profile, control=NEVER_ASKED
+        )
+    )
 
 
 def test_a_platform_without_a_music_service_has_no_source_for_songs(

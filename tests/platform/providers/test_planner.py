@@ -10,7 +10,8 @@ import pytest
 
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, PROBE_EVERY_S, LearnedHealth
-from pipelines.platform.sources.planner import Planner, SickPolicy
+from pipelines.platform.http.host_policy import SickPolicy
+from pipelines.platform.sources.planner import Planner
 from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock

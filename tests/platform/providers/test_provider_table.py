@@ -53,10 +53,19 @@ def settings(tmp_path: Path) -> Any:
     return make
 
 
+def _dependencies(settings: Settings, *, for_user: bool = False) -> ProviderDependencies:
+    return ProviderDependencies(
+        settings=settings, profile=choose_profile(settings), control=BOOK, for_user=for_user
+    )
+
+
 @pytest.mark.parametrize("name", DATA)
 async def test_every_data_provider_answers_under_its_own_name(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name)
-    provider = build_provider(chosen.data_provider, chosen, choose_profile(chosen), control=BOOK)
+    provider = build_provider(
+        chosen.data_provider,
+        _dependencies(chosen),
+    )
     await provider.aclose()
     assert provider.name == name
     assert all(callable(getattr(provider, method)) for method in METHODS)
@@ -66,7 +75,8 @@ async def test_every_data_provider_answers_under_its_own_name(name: str, setting
 async def test_every_music_provider_answers_under_its_own_name(name: str, settings: Any) -> None:
     chosen = settings(music_data_provider=name)
     provider = build_provider(
-        music_provider_name(chosen), chosen, choose_profile(chosen), control=BOOK
+        music_provider_name(chosen),
+        _dependencies(chosen),
     )
     await provider.aclose()
     assert provider.name == name
@@ -76,7 +86,10 @@ async def test_every_music_provider_answers_under_its_own_name(name: str, settin
 def test_a_source_that_needs_a_device_says_what_to_do_where_none_is_named(settings: Any) -> None:
     chosen = settings(music_data_provider="mobileapp-guest", mobileapp_device=None)
     with pytest.raises(ProviderUnsupportedError, match="no Android device") as caught:
-        build_provider(music_provider_name(chosen), chosen, choose_profile(chosen), control=BOOK)
+        build_provider(
+            music_provider_name(chosen),
+            _dependencies(chosen),
+        )
     assert "MOBILEAPP_DEVICE" in str(caught.value.hint)
 
 
@@ -85,6 +98,7 @@ import sys
 sys.modules["adbutils"] = None
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_provider, music_provider_name
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.records.errors import ProviderUnsupportedError
 profile = load_profile("sandbox", sandbox_port=1)
@@ -93,7 +107,8 @@ for name in ("public-graph", "mobileapp-guest"):
         _env_file=None, profile="sandbox", music_data_provider=name, mobileapp_device="stand-in-1"
     )
     try:
-        print(build_provider(music_provider_name(chosen), chosen, profile, control=None).name)
+        dependencies = ProviderDependencies(settings=chosen, profile=profile, control=None)
+        print(build_provider(music_provider_name(chosen), dependencies).name)
     except ProviderUnsupportedError as error:
         print(error.hint)
 """
@@ -114,7 +129,12 @@ def test_without_the_extra_its_source_says_so_and_every_other_works() -> None:
 @pytest.mark.parametrize("name", DATA)
 def test_a_source_has_the_form_of_the_protocol(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name)
-    kind = type(build_provider(chosen.data_provider, chosen, choose_profile(chosen), control=BOOK))
+    kind = type(
+        build_provider(
+            chosen.data_provider,
+            _dependencies(chosen),
+        )
+    )
     for method in METHODS:
         wanted = list(inspect.signature(getattr(Provider, method)).parameters)
         assert list(inspect.signature(getattr(kind, method)).parameters) == wanted
@@ -131,19 +151,19 @@ def test_a_source_with_a_world_of_its_own_rules_everything(name: str, settings: 
 @pytest.mark.parametrize("name", sorted(OWN_WORLDS))
 def test_provider_with_own_data_contacts_no_host(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name, profile=None)
-    given = ProviderDependencies(settings=chosen, profile=choose_profile(chosen), control=BOOK)
+    given = _dependencies(chosen)
     with pytest.raises(InvalidParameterError, match="no host is contacted"):
         given.guest()
 
 
 async def test_the_chart_of_the_demo_world_is_the_demo_worlds(settings: Any) -> None:
     demo, real, files = (settings(data_provider=name) for name in ("mock", "vidplat-web", "file"))
-    chart: ChartProvider = build_chart_provider(demo, choose_profile(demo), control=BOOK)
-    public = build_chart_provider(real, choose_profile(real), control=BOOK)
+    chart: ChartProvider = build_chart_provider(_dependencies(demo))
+    public = build_chart_provider(_dependencies(real))
     await public.aclose()
     assert (chart.name, public.name) == ("mock", "chart-public")
     with pytest.raises(ProviderUnsupportedError, match="has no chart"):
-        build_chart_provider(files, choose_profile(files), control=BOOK)
+        build_chart_provider(_dependencies(files))
 
 
 @pytest.mark.parametrize("name", ["vidplat-public", "browser-public", "vidplat-web"])
@@ -155,7 +175,8 @@ async def test_demo_data_stands_in_only_where_that_is_wanted_and_nothing_is_kept
     kinds = []
     for values, may in ((chosen, True), (chosen, False), (off, True)):
         built = build_provider(
-            values.data_provider, values, choose_profile(values), control=BOOK, for_user=may
+            values.data_provider,
+            _dependencies(values, for_user=may),
         )
         await built.aclose()
         kinds.append(type(built).__name__ == "FallbackProvider")

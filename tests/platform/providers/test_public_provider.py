@@ -12,6 +12,7 @@ from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import PROVIDERS, build_provider
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.sources.table import MUSIC_LIST
 from pipelines.settings import Settings
@@ -418,6 +419,9 @@ def _settings(**values: Any) -> Settings:
 
 
 async def test_public_graph_is_built_under_its_own_name(profile: PlatformProfile) -> None:
-    provider = build_provider("public-graph", _settings(), profile, control=_NoBook())
+    provider = build_provider(
+        "public-graph",
+        ProviderDependencies(settings=_settings(), profile=profile, control=_NoBook()),
+    )
     assert (provider.name, "public-graph" in PROVIDERS) == ("public-graph", True)
     await provider.aclose()

@@ -99,9 +99,7 @@ async def connect(
             provider: Provider = (
                 vidplat_web.build("vidplat-web", dependencies)
                 if is_web
-                else VidplatPublic(
-                    dependencies.guest(), name="public-graph", sick_policy=dependencies.sick_policy
-                )
+                else VidplatPublic(dependencies.guest(), name="public-graph")
             )
             stack.push_async_callback(provider.aclose)
             return provider

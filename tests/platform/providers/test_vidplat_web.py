@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_provider
-from pipelines.platform.providers.provider import Provider
+from pipelines.platform.providers.provider import Provider, ProviderDependencies
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
 from tests.platform.sandbox_platform import PATIENT
@@ -73,7 +73,10 @@ def provider(
     settings: Settings, scripted_profile: PlatformProfile, control: ControlStore
 ) -> Provider:
     return build_provider(
-        settings.data_provider, settings, scripted_profile, control=control, limits=LIMITS
+        settings.data_provider,
+        ProviderDependencies(
+            settings=settings, profile=scripted_profile, control=control, limits=LIMITS
+        ),
     )
 
 
@@ -360,7 +363,10 @@ async def test_without_a_cookie_the_source_is_a_guest(
 ) -> None:
     settings = Settings(_env_file=None, data_provider="vidplat-web")
     provider = build_provider(
-        settings.data_provider, settings, scripted_profile, control=control, limits=LIMITS
+        settings.data_provider,
+        ProviderDependencies(
+            settings=settings, profile=scripted_profile, control=control, limits=LIMITS
+        ),
     )
     scripted_server.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     await provider.fetch_video(ID)

@@ -32,7 +32,7 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.watchlists.digest import webhook_address
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home import open_home
+from warehouse.home import OWN_WORLDS, open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def build_examination(
     except ProfileNotChosenError:
         profile = None
     # A world of its own has no platform that could be probed.
-    probes_surfaces = wants_surfaces and profile is not None and not profile.has_own_world
+    probes_surfaces = wants_surfaces and profile is not None and profile.name not in OWN_WORLDS
     chosen = [name for name in PROBE_BY_SURFACE if not surfaces or name in surfaces]
     return SystemHealthCheck(
         time_s=time_s,
