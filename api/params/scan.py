@@ -11,14 +11,7 @@ from typing import Annotated, Self
 import pydantic
 from pydantic_core import PydanticCustomError
 
-from api.params.fields import (
-    EncodableText,
-    InputText,
-    QueryModel,
-    StrictModel,
-    check_printable,
-    parameter_field,
-)
+from api.params import fields
 from api.responses.errors import MissingParameterError
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters import scan
@@ -37,7 +30,7 @@ _SEPARATORS = re.compile("[,\uff0c]")
 Keyword = Annotated[
     pydantic.StrictStr,
     pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_LENGTH),
-    pydantic.AfterValidator(check_printable),
+    pydantic.AfterValidator(fields.check_printable),
 ]
 
 
@@ -54,23 +47,27 @@ def _keywords(value: object) -> object:
     return list(kept.values())
 
 
-class ScanFields(StrictModel):
+class ScanFields(fields.StrictModel):
     """Parameters of a scan, shared by the query of endpoint 5 and the bodies of 6 and 7."""
 
-    candidate_limit: pydantic.StrictInt = parameter_field("candidate_limit")
-    count: pydantic.StrictInt = parameter_field("count")
-    sort_by: scan.SortBy = parameter_field("sort_by")
-    viral_threshold: pydantic.StrictInt = parameter_field("viral_threshold")
-    viral_only: pydantic.StrictBool = parameter_field("viral_only")
-    search_enabled: pydantic.StrictBool = parameter_field("search_enabled")
-    search_candidate_limit: pydantic.StrictInt | None = parameter_field("search_candidate_limit")
-    search_batch_target: pydantic.StrictInt = parameter_field("search_batch_target")
-    search_page_limit: pydantic.StrictInt = parameter_field("search_page_limit")
-    search_request_budget: pydantic.StrictInt = parameter_field("search_request_budget")
-    verify_audio: pydantic.StrictBool = parameter_field("verify_audio")
-    match_threshold: pydantic.StrictFloat = parameter_field("match_threshold")
-    account_profile_limit: pydantic.StrictInt | None = parameter_field("account_profile_limit")
-    refresh: pydantic.StrictBool = parameter_field("refresh")
+    candidate_limit: pydantic.StrictInt = fields.parameter_field("candidate_limit")
+    count: pydantic.StrictInt = fields.parameter_field("count")
+    sort_by: scan.SortBy = fields.parameter_field("sort_by")
+    viral_threshold: pydantic.StrictInt = fields.parameter_field("viral_threshold")
+    viral_only: pydantic.StrictBool = fields.parameter_field("viral_only")
+    search_enabled: pydantic.StrictBool = fields.parameter_field("search_enabled")
+    search_candidate_limit: pydantic.StrictInt | None = fields.parameter_field(
+        "search_candidate_limit"
+    )
+    search_batch_target: pydantic.StrictInt = fields.parameter_field("search_batch_target")
+    search_page_limit: pydantic.StrictInt = fields.parameter_field("search_page_limit")
+    search_request_budget: pydantic.StrictInt = fields.parameter_field("search_request_budget")
+    verify_audio: pydantic.StrictBool = fields.parameter_field("verify_audio")
+    match_threshold: pydantic.StrictFloat = fields.parameter_field("match_threshold")
+    account_profile_limit: pydantic.StrictInt | None = fields.parameter_field(
+        "account_profile_limit"
+    )
+    refresh: pydantic.StrictBool = fields.parameter_field("refresh")
 
     def to_parameters(self) -> scan.ScanParameters:
         """Return the effective parameters, with linked defaults filled in."""
@@ -102,13 +99,13 @@ ALIAS_OF_MUSIC_ID = "alias of `music_id`. `music_id` 的别名"
 _ALIAS_OF_INPUT = "alias of `input`. `input` 的别名"
 
 
-class HotVideosQuery(ScanFields, QueryModel):
+class HotVideosQuery(ScanFields, fields.QueryModel):
     """Query of `fetch_music_hot_videos`."""
 
-    music_id: InputText | None = pydantic.Field(None, description=f"{ACCEPTED_INPUT_HINT}")
+    music_id: fields.InputText | None = pydantic.Field(None, description=f"{ACCEPTED_INPUT_HINT}")
 
-    url: InputText | None = pydantic.Field(None, description=ALIAS_OF_MUSIC_ID)
-    search_keywords: InputText | None = pydantic.Field(None, description=_TITLES_AS_TEXT)
+    url: fields.InputText | None = pydantic.Field(None, description=ALIAS_OF_MUSIC_ID)
+    search_keywords: fields.InputText | None = pydantic.Field(None, description=_TITLES_AS_TEXT)
 
     @pydantic.field_validator("search_keywords")
     @classmethod
@@ -160,7 +157,7 @@ class BatchBody(ScanBody):
     """Body of `fetch_music_hot_videos_batch`."""
 
     inputs: Annotated[
-        list[EncodableText],
+        list[fields.EncodableText],
         pydantic.Field(
             min_length=1,
             max_length=MAX_BATCH_INPUTS,
@@ -172,9 +169,9 @@ class BatchBody(ScanBody):
 class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
-    input: InputText | None = pydantic.Field(None, description=ACCEPTED_INPUT_HINT)
-    music_id: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
-    url: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    input: fields.InputText | None = pydantic.Field(None, description=ACCEPTED_INPUT_HINT)
+    music_id: fields.InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    url: fields.InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
     keyword: Keyword | None = pydantic.Field(
         None, description="song name, used with `search_only`. 歌名，与 `search_only` 一起使用"
     )
@@ -211,22 +208,22 @@ class JobBody(ScanBody):
         return self
 
 
-class RankingQuery(QueryModel):
+class RankingQuery(fields.QueryModel):
     """Query of a stored ranking. Whatever is omitted is as the job was asked for."""
 
-    count: pydantic.StrictInt | None = parameter_field("count", has_default=False)
-    sort_by: scan.SortBy | None = parameter_field("sort_by", has_default=False)
-    viral_threshold: pydantic.StrictInt | None = parameter_field(
+    count: pydantic.StrictInt | None = fields.parameter_field("count", has_default=False)
+    sort_by: scan.SortBy | None = fields.parameter_field("sort_by", has_default=False)
+    viral_threshold: pydantic.StrictInt | None = fields.parameter_field(
         "viral_threshold", has_default=False
     )
-    viral_only: pydantic.StrictBool | None = parameter_field("viral_only", has_default=False)
+    viral_only: pydantic.StrictBool | None = fields.parameter_field("viral_only", has_default=False)
 
     def to_parameters(self, job: scan.ScanParameters) -> scan.ScanParameters:
         """Return the parameters of a job, changed by those of this query."""
         return replace(job, **self.model_dump(exclude_none=True))
 
 
-class JobListQuery(QueryModel):
+class JobListQuery(fields.QueryModel):
     """Query of the list of jobs."""
 
     limit: pydantic.StrictInt = pydantic.Field(

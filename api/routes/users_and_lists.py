@@ -15,14 +15,8 @@ from api.params.lists import (
 )
 from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import DeadlineDep, MomentDep, SourcesDep, check_query
+from api.schemas import responses
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
-from api.schemas.responses import (
-    DEVICE_ERRORS,
-    PARAMETER_ERRORS,
-    PLATFORM_ERRORS,
-    UPSTREAM_ERRORS,
-    read_responses,
-)
 from api.server.response_cache import cache_response
 from api.services.reads.documents import ReadResult, TimeWindow
 from api.services.reads.lists import (
@@ -40,14 +34,14 @@ music = APIRouter(tags=["Music"], dependencies=[Depends(check_query)])
 hashtags = APIRouter(tags=["Hashtag"], dependencies=[Depends(check_query)])
 
 _APP = "/api/v1/vidplat/app/v3"
-_LIST_ERRORS = (*PARAMETER_ERRORS, *PLATFORM_ERRORS, *UPSTREAM_ERRORS)
+_LIST_ERRORS = (*responses.PARAMETER_ERRORS, *responses.PLATFORM_ERRORS, *responses.UPSTREAM_ERRORS)
 _USER_ERRORS = (*_LIST_ERRORS, "unresolvable_sec_user_id")
 
 
 @users.get(
     "/api/v1/vidplat/web/get_sec_user_id",
     summary="Resolve a link or a handle to a sec_user_id",
-    responses=read_responses(ResolvedUser, "Resolved account", *_USER_ERRORS),
+    responses=responses.read_responses(ResolvedUser, "Resolved account", *_USER_ERRORS),
 )
 async def get_sec_user_id(
     request: Request,
@@ -69,7 +63,7 @@ async def get_sec_user_id(
 @users.get(
     f"{_APP}/handler_user_profile",
     summary="User profile",
-    responses=read_responses(UserProfile, "Account profile", *_USER_ERRORS),
+    responses=responses.read_responses(UserProfile, "Account profile", *_USER_ERRORS),
 )
 async def handler_user_profile(
     request: Request,
@@ -87,7 +81,7 @@ async def handler_user_profile(
 @users.get(
     f"{_APP}/fetch_user_post_videos",
     summary="Posts of a user",
-    responses=read_responses(PostList, "Page of posts", *_USER_ERRORS),
+    responses=responses.read_responses(PostList, "Page of posts", *_USER_ERRORS),
 )
 async def fetch_user_post_videos(
     request: Request,
@@ -113,7 +107,7 @@ async def fetch_user_post_videos(
 @users.get(
     f"{_APP}/fetch_user_metrics",
     summary="Creator metrics",
-    responses=read_responses(
+    responses=responses.read_responses(
         CreatorMetrics, "Engagement of the newest videos in the window", *_USER_ERRORS
     ),
 )
@@ -140,12 +134,12 @@ async def fetch_user_metrics(
 @music.get(
     f"{_APP}/fetch_music_video_list",
     summary="Videos of a music id",
-    responses=read_responses(
+    responses=responses.read_responses(
         CursorList,
         "Page of the observed union",
         "invalid_music_input",
         *_LIST_ERRORS,
-        *DEVICE_ERRORS,
+        *responses.DEVICE_ERRORS,
     ),
 )
 async def fetch_music_video_list(
@@ -172,7 +166,7 @@ async def fetch_music_video_list(
 @hashtags.get(
     f"{_APP}/fetch_hashtag_video_list",
     summary="Videos of a hashtag",
-    responses=read_responses(CursorList, "Page of the observed union", *_LIST_ERRORS),
+    responses=responses.read_responses(CursorList, "Page of the observed union", *_LIST_ERRORS),
 )
 async def fetch_hashtag_video_list(
     request: Request,

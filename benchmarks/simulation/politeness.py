@@ -59,7 +59,7 @@ class PolitenessPromises:
 
     def granted(self, host: str, grant: TokenGrant) -> None:
         """No day has more requests than its budget, no window more than rate and burst allow."""
-        if grant.spent or grant.is_paused:
+        if grant.waits_for != "turn":
             return
         model = self._hosts[host]
         model.latest = max(model.latest, self._clock.unix())  # the clock may have jumped back

@@ -46,8 +46,8 @@ def _claim(original: Any, control: WatchedStore, worker_id: str, **given: Any) -
 
 def _take_token(original: Any, control: WatchedStore, host: str, **given: Any) -> TokenGrant:
     grant: TokenGrant = original(control, host, **given)
-    control.promises.note(f"token {host} {grant.wait_s} {grant.spent}")
-    if grant.spent:
+    control.promises.note(f"token {host} {grant.wait_s} {grant.waits_for}")
+    if grant.waits_for == "day":
         control.promises.politeness.refused(host)
     control.promises.politeness.granted(host, grant)
     return grant

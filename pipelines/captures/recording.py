@@ -46,7 +46,6 @@ from warehouse.lake.store import Lake
 from warehouse.queries.captures import read_capture
 from warehouse.queries.erasure import read_erasure_marks
 from warehouse.records import errors
-from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Unavailability
 
@@ -496,7 +495,7 @@ def capture_span(surface: str) -> Iterator[None]:
         span.set_attribute("sametrack.surface", surface)
         try:
             yield
-        except SametrackError as error:
+        except errors.SametrackError as error:
             span.set_attribute("error.type", error.type)
             span.set_status(Status(StatusCode.ERROR))
             raise

@@ -17,7 +17,6 @@ from warehouse.queries import captures
 from warehouse.queries.results import read_latest_videos
 from warehouse.records import errors
 from warehouse.records.charts import ChartPage
-from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video, VideoPage
@@ -195,7 +194,7 @@ class RecentDetails:
         aweme_ids = (self.expected | set(asked)) - self._known.keys()
         try:
             videos = await asyncio.to_thread(read_latest_videos, self.engine, sorted(aweme_ids))
-        except SametrackError as error:
+        except errors.SametrackError as error:
             for answer in asked.values():
                 answer.set_exception(error)
                 answer.exception()  # waiting callers raise it; there may be none left

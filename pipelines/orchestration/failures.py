@@ -13,7 +13,6 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from pipelines.logs import FIELDS
 from pipelines.orchestration.runs.reconciliation import JOB_TAG
 from warehouse.records import errors
-from warehouse.records.errors import SametrackError
 from warehouse.records.jobs import LONGEST_WAIT_S, WaitingFor
 
 LOGGER = "dagster.runs"
@@ -24,11 +23,11 @@ def reasons_as_failures() -> Iterator[None]:
     """Raise errors of Sametrack as Dagster's `Failure`, whose text its UI shows as the reason."""
     try:
         yield
-    except SametrackError as error:
+    except errors.SametrackError as error:
         raise to_failure(error) from error
 
 
-def to_failure(error: SametrackError) -> Failure:
+def to_failure(error: errors.SametrackError) -> Failure:
     """Return the failure of a step, without retries, as "type: detail (hint)"."""
     hint = f" ({error.hint})" if error.hint else ""
     return Failure(f"{error.type}: {error.detail}{hint}", allow_retries=False)

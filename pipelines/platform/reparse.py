@@ -13,12 +13,7 @@ from http import HTTPStatus
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, parse_issues, refuse_chart_answer
-from pipelines.platform.mobileapp.screens import (
-    load_app,
-    parse_app_page,
-    parse_app_track,
-    parse_app_video,
-)
+from pipelines.platform.mobileapp import screens
 from pipelines.platform.parsers.lists import parse_detail_body, parse_slides_info
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.refusals import explain, refuse_answer
@@ -108,7 +103,7 @@ class BodyParser:
 
     def __init__(self, profile: PlatformProfile) -> None:
         self._profile = profile
-        self._app = load_app(profile.name) if profile.name in KNOWN_PROFILES else None
+        self._app = screens.load_app(profile.name) if profile.name in KNOWN_PROFILES else None
 
     def read(self, archived: ArchivedBody) -> CapturedValue:
         """Parse a body with the current parser.
@@ -163,9 +158,9 @@ class BodyParser:
         if self._app is None:
             raise refusal_error("structure", "the profile has no app", surface=archived.surface)
         if archived.surface == "app_work":
-            return parse_app_video(archived.body, app=self._app, context=context)
+            return screens.parse_app_video(archived.body, app=self._app, context=context)
         if archived.cursor is None:
-            return parse_app_track(
+            return screens.parse_app_track(
                 archived.body, music_id=archived.entity_id, app=self._app, context=context
             )
-        return parse_app_page(archived.body, app=self._app, context=context)
+        return screens.parse_app_page(archived.body, app=self._app, context=context)

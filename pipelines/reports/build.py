@@ -32,19 +32,13 @@ from warehouse.home import is_demo_world
 from warehouse.lake.reading import parse_as_of
 from warehouse.lake.store import lake_root
 from warehouse.records import errors
-from warehouse.records.errors import (
-    InputError,
-    InvalidParameterError,
-    SametrackError,
-    WarehouseError,
-)
 
 START_S = 60
 CELL_S = 300
 """Timeout of a cell; normal cells take less than a second."""
 _KERNEL = "python3"
 # Project errors that are passed on as they are; their only argument is a text.
-_USER_ERRORS = (InputError, WarehouseError)
+_USER_ERRORS = (errors.InputError, errors.WarehouseError)
 _MAX_NAME_CHARS = 120
 _DIGEST_CHARS = 8
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
@@ -157,7 +151,7 @@ def _move_tables(drafts: Path, folder: Path) -> tuple[Path, ...]:
         for old in folder.glob("*.csv"):
             old.unlink()
     except OSError as error:
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             f"{folder.name} cannot be written: {error.strerror}",
             hint="choose another file with --output",
         ) from error
@@ -205,7 +199,7 @@ def run_notebook(
         except papermill.PapermillExecutionError as error:
             raise to_report_error(report, error.exec_count, error.ename, error.evalue) from error
         except (DeadKernelError, CellTimeoutError, RuntimeError) as error:
-            raise SametrackError(
+            raise errors.SametrackError(
                 f"the kernel of the report {report.name} ended or hung: {type(error).__name__}",
                 hint="free some memory, or retry when the machine is less busy",
             ) from error
@@ -233,13 +227,15 @@ def _private_kernel_class(folder: Path) -> type[AsyncKernelManager]:
     return PrivateKernel
 
 
-def to_report_error(report: Notebook, cell: int | None, name: str, text: str) -> SametrackError:
+def to_report_error(
+    report: Notebook, cell: int | None, name: str, text: str
+) -> errors.SametrackError:
     """Convert a cell's error: project errors as they are, others to a failed cell."""
     # The kernel reports the name of the class only.
     error_class = getattr(errors, name, None)
     if isinstance(error_class, type) and issubclass(error_class, _USER_ERRORS):
         return error_class(text)
-    return SametrackError(
+    return errors.SametrackError(
         f"the notebook {report.name} failed in cell {cell}: {name}: {text}",
         hint=f"open notebooks/reports/{report.path.name} in Jupyter to investigate",
     )

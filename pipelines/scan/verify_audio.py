@@ -38,14 +38,8 @@ from pipelines.scan.rules.expansion import pairs_with_excerpts
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE, ReferenceSounds
 from warehouse.queries.results import read_sound_features
+from warehouse.records import evidence
 from warehouse.records.errors import UpstreamError
-from warehouse.records.evidence import (
-    ALGORITHM,
-    Comparison,
-    MatchThresholds,
-    PairEvidence,
-    find_excerpts,
-)
 from warehouse.records.values import Row
 from warehouse.records.videos import Music, ServiceSong, Video
 
@@ -75,7 +69,7 @@ async def keep_sound(run: ScanRun, video: Video, path: Path) -> None:
 
 
 def cut_group_excerpts(
-    run: ScanRun, aweme_ids: Sequence[str], comparisons: Sequence[Comparison]
+    run: ScanRun, aweme_ids: Sequence[str], comparisons: Sequence[evidence.Comparison]
 ) -> None:
     """Cut the excerpts of a group's pairs in the background, then delete its files.
 
@@ -128,11 +122,11 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-async def _cut_pair(run: ScanRun, pair: Comparison) -> None:
+async def _cut_pair(run: ScanRun, pair: evidence.Comparison) -> None:
     """Cut the excerpts of both sounds of a pair that are not stored yet."""
     hashes, folder = run.state.sound_hashes, run.runtime.excerpts
     videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
-    excerpts = find_excerpts(
+    excerpts = evidence.find_excerpts(
         pair.pair,
         reference_sha256=hashes.get(pair.reference_aweme_id),
         candidate_sha256=hashes.get(pair.candidate_aweme_id),
@@ -347,7 +341,7 @@ async def _agrees(
     """
     from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- see the docstring
 
-    limits = MatchThresholds(match_threshold=run.parameters.match_threshold)
+    limits = evidence.MatchThresholds(match_threshold=run.parameters.match_threshold)
     with run.stopwatch.waiting("audio"):
         pairs = [
             await asyncio.to_thread(compare_pair, song, sound, limits=limits, search=False)
@@ -392,7 +386,9 @@ async def _choose_videos(run: ScanRun, videos: Sequence[Video]) -> dict[str, Mea
         # Judge the sounds of all batches: a new one may agree with one that was alone before.
         sounds = [sound for _, sound in measured]
         with run.stopwatch.waiting("audio"):
-            kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
+            kept = await asyncio.to_thread(
+                agreeing_references, sounds, limits=evidence.MatchThresholds()
+            )
         chosen = dict(measured[place] for place in kept[: expansion.REFERENCES])
         if len(chosen) == expansion.REFERENCES or not _any_downloaded(batch_sounds):
             break
@@ -406,7 +402,7 @@ def _any_downloaded(sounds: Sequence[SoundMeasurement]) -> bool:
 
 async def verify_music(
     run: ScanRun, videos: Sequence[Video], references: ReferenceSounds
-) -> tuple[GroupVerdict, list[Comparison]]:
+) -> tuple[GroupVerdict, list[evidence.Comparison]]:
     """Compare the representatives of one music id with the references; cut their excerpts.
 
     If none of them can be compared, the next ones replace them.
@@ -433,7 +429,7 @@ async def verify_music(
             verify_group,
             list(references.values()),
             sounds,
-            limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
+            limits=evidence.MatchThresholds(match_threshold=run.parameters.match_threshold),
             keeps_order=True,
         )
     reference_ids = list(references)
@@ -452,18 +448,18 @@ async def verify_music(
 
 
 def to_comparison(
-    run: ScanRun, pair: PairEvidence, *, reference_id: str, candidate: Video
-) -> Comparison:
+    run: ScanRun, pair: evidence.PairEvidence, *, reference_id: str, candidate: Video
+) -> evidence.Comparison:
     """Return the evidence of a pair with its ids, limits and versions."""
-    return Comparison(
+    return evidence.Comparison(
         comparison_id=str(uuid.uuid4()),
         reference_aweme_id=reference_id,
         candidate_aweme_id=candidate.aweme_id,
         reference_music_id=run.music_id,
         candidate_music_id=candidate.music.music_id if candidate.music else "",
         pair=pair,
-        limits=MatchThresholds(match_threshold=run.parameters.match_threshold),
-        algorithm=ALGORITHM,
+        limits=evidence.MatchThresholds(match_threshold=run.parameters.match_threshold),
+        algorithm=evidence.ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),
         reference_source=run.state.reference_source(reference_id),

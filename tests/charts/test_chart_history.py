@@ -230,7 +230,7 @@ async def test_chart_history_leaves_issues_past_the_deadline_to_the_backlog(
 
 async def test_a_refusal_loses_none_of_what_time_does_not_allow(read_service: ReadService) -> None:
     wanted = (await ask(read_service)).document["snapshots"]
-    read_service.engine.lake.erase("raw.chart_songs", "true")
+    read_service.engine.lake.delete_where("raw.chart_songs", "true")
     read_service.script.errors = {f"fetch_songs {wanted[0]['volid']}": REFUSED}
     read_service.script.stalled = {f"fetch_songs {one['volid']}" for one in wanted[1:]}
     read_service.engine.refresh()

@@ -25,15 +25,14 @@ DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class TokenGrant:
-    """Permission for one request: wait `wait_s` seconds, then send it.
+    """How long a request must wait, and for what.
 
-    `spent`: the daily budget is used up, no request is granted, and `wait_s` is the time until the
-    next day (UTC). `is_paused`: the host is paused for `wait_s` seconds, and no token is taken.
+    `waits_for`: its `turn`, for which a token was taken; the end of a `pause` of the host, or the
+    next `day` (UTC), because the daily budget is used up. For these two no token was taken.
     """
 
     wait_s: float
-    spent: bool = False
-    is_paused: bool = False
+    waits_for: Literal["turn", "pause", "day"] = "turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +55,17 @@ def take(
 ) -> tuple[Bucket, TokenGrant]:
     """Take one token, unless the host is paused or the day's budget is used up."""
     if bucket.paused_until is not None and bucket.paused_until > now:
-        return bucket, TokenGrant(wait_s=bucket.paused_until - now, is_paused=True)
+        return bucket, TokenGrant(bucket.paused_until - now, "pause")
     now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
     today = int(now // DAY_S)
     spent = bucket.spent if today == bucket.day else 0
     if spent >= daily_budget:
-        return bucket, TokenGrant(wait_s=(today + 1) * DAY_S - now, spent=True)
+        return bucket, TokenGrant((today + 1) * DAY_S - now, "day")
     # A bucket below zero owes tokens: the caller waits until they are refilled.
     gained = (now - bucket.filled_at) * rate_per_s
     tokens = min(burst, bucket.tokens + gained) - 1
     after = replace(bucket, tokens=tokens, filled_at=now, day=today, spent=spent + 1)
-    return after, TokenGrant(wait_s=max(0.0, -tokens / rate_per_s))
+    return after, TokenGrant(max(0.0, -tokens / rate_per_s))
 
 
 def take_token(

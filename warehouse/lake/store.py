@@ -25,22 +25,8 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError
 
 from warehouse.files import MIN_FREE_BYTES, FreeBytes, free_bytes, translate_errors
-from warehouse.lake.schema_evolution import (
-    APPEND_PROPERTIES,
-    check_properties,
-    file_size,
-    open_table,
-    purge_versions,
-    read_properties,
-    retry_commits,
-    rewrite_properties,
-    writing,
-)
-from warehouse.records.errors import (
-    CapacityExhaustedError,
-    ContractBrokenError,
-    WarehouseUnavailableError,
-)
+from warehouse.lake import schema_evolution
+from warehouse.records import errors
 from warehouse.records.times import observed_now
 from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
@@ -118,7 +104,8 @@ class Lake:
     """The open tables of one world; opened by `open_lake`.
 
     `is_remote`: they are in an object store, whose files only Arrow can read. Rows that `delete`,
-    `erase` or `blank` change stay in old versions until `vacuum` (a week) or `forget` (now).
+    `delete_where` or `set_null` change stay in old versions until `vacuum` (a week) or
+    `delete_old_versions` (now).
     """
 
     def __init__(
@@ -171,10 +158,14 @@ class Lake:
         metadata = {} if job_id is None else {"job_id": job_id}
         metadata |= {WRITE_TEST: "true"} if is_write_test else {}
         doing = f"appending to {name}"
-        with storage_errors(doing), writing(handle.path), self._newest(name, doing):
+        with (
+            storage_errors(doing),
+            schema_evolution.writing(handle.path),
+            self._newest(name, doing),
+        ):
             try:
                 # A conflict leaves nothing visible, so retrying is safe.
-                for attempt in retry_commits():
+                for attempt in schema_evolution.retry_commits():
                     with attempt:
                         # The handle still has the version that lost: it would conflict again.
                         if attempt.num > 1:
@@ -183,14 +174,14 @@ class Lake:
                             handle.delta,
                             batch,
                             mode="append",
-                            writer_properties=APPEND_PROPERTIES,
+                            writer_properties=schema_evolution.APPEND_PROPERTIES,
                             commit_properties=CommitProperties(custom_metadata=metadata),
                         )
             except SchemaMismatchError as error:
                 _update(handle)
                 # If a newer release has added columns meanwhile, that is the error to report.
-                check_properties(handle.delta, handle.table, world=self.world)
-                raise ContractBrokenError(f"{name} does not take these rows") from error
+                schema_evolution.check_properties(handle.delta, handle.table, world=self.world)
+                raise errors.ContractBrokenError(f"{name} does not take these rows") from error
             handle.log_mtime_ns = _mtime_ns(handle.path)  # our own commit needs no refresh
 
     def check_free_space(self) -> None:
@@ -204,7 +195,7 @@ class Lake:
         with storage_errors("checking the disk"):
             size = self._free(self.url)
         if size < MIN_FREE_BYTES:
-            raise CapacityExhaustedError(
+            raise errors.CapacityExhaustedError(
                 f"only {size // 1_000_000} MB of disk space are free, so nothing is written",
                 hint="free disk space, or run `sametrack maintain`",
             )
@@ -228,7 +219,7 @@ class Lake:
             files = delta.file_uris()
             if not self.is_remote:
                 files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
-            properties = read_properties(delta)
+            properties = schema_evolution.read_properties(delta)
             return TableListing(
                 delta.version(),
                 tuple(files),
@@ -301,10 +292,11 @@ class Lake:
         with storage_errors(f"compacting {name}"), self._compaction_lock(handle) as is_locked:
             if not is_locked or self._count_small(name) <= above:
                 return 0
-            with suppress(CommitFailedError), writing(handle.path):
+            with suppress(CommitFailedError), schema_evolution.writing(handle.path):
                 delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
                 metrics = delta.optimize.compact(
-                    writer_properties=rewrite_properties(name), target_size=file_size(name)
+                    writer_properties=schema_evolution.rewrite_properties(name),
+                    target_size=schema_evolution.file_size(name),
                 )
                 return int(metrics["numFilesRemoved"])
         return 0
@@ -331,7 +323,7 @@ class Lake:
         """Return how many files compaction would merge."""
         with self._newest(name, f"compacting {name}") as delta:
             sizes = pa.table(delta.get_add_actions()).column("size_bytes")
-        return sum(size < file_size(name) for size in sizes.to_pylist())
+        return sum(size < schema_evolution.file_size(name) for size in sizes.to_pylist())
 
     def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
         """Delete the rows with these ids in one commit; returns how many.
@@ -358,41 +350,42 @@ class Lake:
         Files that no version has ever named are deleted once they are a week old.
         """
         handle = self._handle(name)
-        with storage_errors(f"vacuuming {name}"), writing(handle.path):
+        with storage_errors(f"vacuuming {name}"), schema_evolution.writing(handle.path):
             delta = DeltaTable(handle.path)
             # Without `full` it only knows what was removed since the last checkpoint.
             deleted = delta.vacuum(retention_hours=VACUUM_AFTER_HOURS, dry_run=False, full=True)
             return len(deleted)
 
-    def erase(self, name: str, condition: str) -> int:
+    def delete_where(self, name: str, condition: str) -> int:
         """Delete the rows that match a condition in one commit; returns how many.
 
-        The condition stays in the table's log, and old rows in old files, until `forget`.
+        The condition stays in the table's log, and old rows in old files, until
+        `delete_old_versions`.
         """
-        return self._delete(name, condition, f"erasing from {name}")
+        return self._delete(name, condition, f"deleting from {name}")
 
-    def blank(self, name: str, column: str, condition: str) -> None:
-        """Set a text column to null in the rows that match a condition; see `erase`."""
+    def set_null(self, name: str, column: str, condition: str) -> None:
+        """Set a text column to null in the rows that match; see `delete_where`."""
         self.commit(
             name,
-            f"erasing from {name}",
+            f"changing {name}",
             lambda delta: delta.update(
                 predicate=condition,
                 updates={column: "cast(null as string)"},
-                writer_properties=rewrite_properties(name),
+                writer_properties=schema_evolution.rewrite_properties(name),
             ),
         )
 
     def commit[T](self, name: str, doing: str, action: Callable[[DeltaTable], T]) -> T:
         """Commit to a table while others append to it; repeated if another commit came first."""
         path = self.path(name)
-        with storage_errors(doing), writing(path):
-            for attempt in retry_commits():
+        with storage_errors(doing), schema_evolution.writing(path):
+            for attempt in schema_evolution.retry_commits():
                 with attempt:
                     return action(DeltaTable(path))
         raise AssertionError("the last attempt returns or raises")
 
-    def forget(self, name: str) -> None:
+    def delete_old_versions(self, name: str) -> None:
         """Delete all older versions: files that the newest does not use, and the log before it.
 
         The log's statistics and conditions repeat what was erased. There must be no concurrent
@@ -400,9 +393,11 @@ class Lake:
         version names are kept for an hour, because a writer may be about to commit them.
         """
         handle = self._handle(name)
-        title = f"forgetting old versions of {name}"
-        with storage_errors(title), writing(handle.path, alone=True) as is_alone:
-            purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
+        title = f"deleting old versions of {name}"
+        with storage_errors(title), schema_evolution.writing(handle.path, alone=True) as is_alone:
+            schema_evolution.purge_versions(
+                handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS
+            )
             _update(handle)
 
     @contextmanager
@@ -419,7 +414,7 @@ class Lake:
             # Read before the update: a commit in between then shows as a change next time.
             mtime_ns = _mtime_ns(handle.path)
             if mtime_ns < 0 and not self.is_remote:
-                raise WarehouseUnavailableError(f"the folder of {name} is missing")
+                raise errors.WarehouseUnavailableError(f"the folder of {name} is missing")
             following = Path(handle.path, "_delta_log", f"{handle.delta.version() + 1:020}.json")
             if self.is_remote or mtime_ns != handle.log_mtime_ns or following.exists():
                 _update(handle)
@@ -430,7 +425,9 @@ class Lake:
         metrics = self.commit(
             name,
             doing,
-            lambda delta: delta.delete(condition, writer_properties=rewrite_properties(name)),
+            lambda delta: delta.delete(
+                condition, writer_properties=schema_evolution.rewrite_properties(name)
+            ),
         )
         return int(metrics["num_deleted_rows"])
 
@@ -440,7 +437,7 @@ class Lake:
             return handle
         table = self._unopened.get(name)
         if table is None:
-            raise ContractBrokenError(f"the lake has no table {name}")
+            raise errors.ContractBrokenError(f"the lake has no table {name}")
         with self._opening:
             # Another thread may have opened it while this one waited.
             if name not in self._handles:
@@ -486,7 +483,7 @@ def _open_handle(root: str, world: str, table: Table) -> LakeHandle:
         if not is_remote(root):
             Path(path).mkdir(parents=True, exist_ok=True)
         mtime_ns = _mtime_ns(path)  # before the opening: what is cleaned up meanwhile shows
-        handle = LakeHandle(table, path, open_table(path, table, world=world))
+        handle = LakeHandle(table, path, schema_evolution.open_table(path, table, world=world))
         handle.log_mtime_ns = mtime_ns if mtime_ns >= 0 else _mtime_ns(path)
         return handle
 
@@ -501,7 +498,7 @@ def lake_root(url: str) -> str:
         return url.rstrip("/")
     root = str(Path(url).expanduser().resolve())
     if not root.isprintable() or _UNSAFE_PATH_CHARS.intersection(root):
-        raise WarehouseUnavailableError(
+        raise errors.WarehouseUnavailableError(
             f"the path of the lake must not contain any of {' '.join(sorted(_UNSAFE_PATH_CHARS))}",
             hint="choose another DATA_HOME",
         )

@@ -13,13 +13,7 @@ from datetime import UTC, datetime, timedelta
 from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.schema_evolution import (
-    COMPLETE_BEFORE,
-    SORT_COLUMNS,
-    SORTED_ROWS,
-    read_properties,
-    rewrite_properties,
-)
+from warehouse.lake import schema_evolution
 from warehouse.lake.store import Lake, storage_errors
 from warehouse.lake.video_index import VIDEOS_TABLE
 from warehouse.maintenance.video_index import update_video_index
@@ -79,15 +73,15 @@ def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
     due = {}
     with closing(Engine(lake)) as engine:
         _delete_orphans(lake, engine, before)
-        for name in SORT_COLUMNS:
+        for name in schema_evolution.SORT_COLUMNS:
             rows = int(str(engine.rows(f"select count(*) as n from {name}")[0]["n"]))  # noqa: S608  # a name of the contract
             with storage_errors(f"reading {name}"):
-                properties = read_properties(DeltaTable(lake.path(name)))
+                properties = schema_evolution.read_properties(DeltaTable(lake.path(name)))
             if has_grown(rows, sorted_rows=properties.sorted_rows):
                 due[name] = rows
     for name, rows in due.items():
         _sort_table(lake, name)
-        _set_property(lake, name, SORTED_ROWS, str(rows))
+        _set_property(lake, name, schema_evolution.SORTED_ROWS, str(rows))
     return list(due)
 
 
@@ -118,7 +112,7 @@ def _delete_orphans(lake: Lake, engine: Engine, before: datetime) -> None:
         # The ids are part of the condition, whose length is bounded this way.
         for first in range(0, len(ids), _IDS_PER_CONDITION):
             lake.delete(name, "capture_id", ids[first : first + _IDS_PER_CONDITION])
-        _set_property(lake, name, COMPLETE_BEFORE, before.isoformat())
+        _set_property(lake, name, schema_evolution.COMPLETE_BEFORE, before.isoformat())
 
 
 def _sort_table(lake: Lake, name: str) -> None:
@@ -126,8 +120,8 @@ def _sort_table(lake: Lake, name: str) -> None:
         name,
         f"sorting {name}",
         lambda delta: delta.optimize.z_order(
-            [SORT_COLUMNS[name]],
-            writer_properties=rewrite_properties(name),
+            [schema_evolution.SORT_COLUMNS[name]],
+            writer_properties=schema_evolution.rewrite_properties(name),
             max_spill_size=SPILL_BYTES,
             max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
         ),

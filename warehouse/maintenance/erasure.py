@@ -251,7 +251,7 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
     removed: dict[str, int] = {}
 
     def remove_where(table: str, condition: str) -> None:
-        removed[table] = removed.get(table, 0) + lake.erase(table, condition)
+        removed[table] = removed.get(table, 0) + lake.delete_where(table, condition)
 
     def remove(table: str, column: str, values: Iterable[str]) -> None:
         for part in _parts(sorted(set(values))):
@@ -274,7 +274,7 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
         if any(column.name == "capture_id" and not column.required for column in table.columns):
             remove(table.name, "capture_id", replayed)
             for part in _parts(current):
-                lake.blank(table.name, "capture_id", f"capture_id in ({part})")
+                lake.set_null(table.name, "capture_id", f"capture_id in ({part})")
     remove(CAPTURES, "reason", _link_reasons(names))
     # Rows with the account in one of their columns.
     for table in tables:
@@ -343,7 +343,7 @@ def _blank_names(lake: Lake, tables: set[str], names: AccountNames) -> None:
     for cells, condition, values in searches:
         for value, (table, column) in product(values, cells):
             if table in tables:
-                lake.blank(table, column, condition.format(column=column, value=value))
+                lake.set_null(table, column, condition.format(column=column, value=value))
 
 
 def _texts(names: Iterable[str]) -> list[str]:
@@ -614,7 +614,7 @@ def _erase_once(stores: ErasureStores, names: AccountNames, result: ErasureResul
     for table in stores.lake.tables:
         # Older versions may hold rows of the account, also of a table that has no such row now.
         if stores.lake.version(table.name) > 0:  # otherwise it never had a row
-            stores.lake.forget(table.name)
+            stores.lake.delete_old_versions(table.name)
     # Then the control store, the orchestrator's runs and the files.
     control_rows = erasure.erase(stores.control, to_pattern(names.ids), job_ids=job_ids)
     for table_name, count in control_rows.items():

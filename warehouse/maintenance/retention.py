@@ -80,4 +80,4 @@ def delete_expired(lake: Lake, engine: Engine, rule: RetentionRule, before: date
     if referenced:
         listed = ", ".join(f"'{value}'" for value in sorted(referenced))
         condition += f" and {rule.hash_column} not in ({listed})"
-    return lake.erase(rule.table, condition)
+    return lake.delete_where(rule.table, condition)

@@ -10,12 +10,7 @@ from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.sql import inline_values
-from warehouse.lake.record_rows import (
-    account_from_row,
-    unavailability_from_row,
-    unpack_bytes,
-    video_from_row,
-)
+from warehouse.lake import record_rows
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Unavailability, Video
 
@@ -69,7 +64,7 @@ def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
         order by observed_at desc, committed_at desc
     """
     rows = engine.keep_committed("raw.accounts", engine.rows(sql, sec_uid=sec_uid))
-    return (account_from_row(rows[0]), rows[0]["data_provider"]) if rows else None
+    return (record_rows.account_from_row(rows[0]), rows[0]["data_provider"]) if rows else None
 
 
 def read_unavailable_videos(
@@ -82,7 +77,7 @@ def read_unavailable_videos(
     sql, ids = inline_values(_LATEST_DETAILS, aweme_ids)
     rows = engine.rows(sql, {**ids, "since": since})
     return {
-        row["entity_id"]: unavailability_from_row(row)
+        row["entity_id"]: record_rows.unavailability_from_row(row)
         for row in rows
         if row["outcome"] == "unavailable"
     }
@@ -118,13 +113,13 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
         """,
         id=capture_id,
     )
-    return tuple(video_from_row(row) for row in rows)
+    return tuple(record_rows.video_from_row(row) for row in rows)
 
 
 def read_body(engine: Engine, sha256: str) -> bytes | None:
     """Return a body by its hash, or None if it is not stored (yet, or any more)."""
     packed = read_payloads(engine, [sha256]).get(sha256)
-    return None if packed is None else unpack_bytes(packed)
+    return None if packed is None else record_rows.unpack_bytes(packed)
 
 
 def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:

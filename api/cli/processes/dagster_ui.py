@@ -26,18 +26,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.cli.processes.child_processes import is_accepting, is_listening
 from api.responses.envelope import error_response
+from api.server import middleware
 from api.server.access.policy import AccessMiddleware, AccessPolicy
 from api.server.access.roles import READING, Role
 from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.access.sign_in import SignIn, login_redirect
 from api.server.listener import server_options
-from api.server.middleware import (
-    Guard,
-    RateLimit,
-    add_security_headers,
-    new_request_info,
-    with_request_id,
-)
 from api.settings import ApiSettings
 from pipelines.logs import configure_process_logging
 from pipelines.open_stores import open_chosen_home, open_control_of
@@ -69,15 +63,17 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
     app = SignIn(app, policy=policy, reject=reject_request, dagster_url=settings.dagster_url)
     rate_limit = None
     if settings.rate_limit_per_s > 0:
-        rate_limit = RateLimit(per_s=settings.rate_limit_per_s, burst=settings.rate_limit_burst)
-    app = Guard(
+        rate_limit = middleware.RateLimit(
+            per_s=settings.rate_limit_per_s, burst=settings.rate_limit_burst
+        )
+    app = middleware.Guard(
         app,
         allowed_hosts=settings.served_hosts,
         reject=reject_request,
         private_paths=PRIVATE,
         rate_limit=rate_limit,
     )
-    return with_request_id(UiContext(app))
+    return middleware.with_request_id(UiContext(app))
 
 
 def is_read(scope: Scope, _role: Role) -> bool:
@@ -90,7 +86,7 @@ def reject_request(scope: Scope, error: SametrackError) -> Response:
     """Return the response to a refused request: browsers are redirected to the sign-in page."""
     redirect = login_redirect(scope) if error.type == "unauthorized" else None
     response = error_response(scope, error) if redirect is None else redirect
-    add_security_headers(response.headers)
+    middleware.add_security_headers(response.headers)
     return response
 
 
@@ -108,7 +104,9 @@ class UiContext:
             await self._app(scope, receive, send)
             return
         # The envelope of an error needs the time and the id of the request.
-        scope.setdefault("state", {})["call"] = new_request_info(scope, moment=datetime.now(UTC))
+        scope.setdefault("state", {})["call"] = middleware.new_request_info(
+            scope, moment=datetime.now(UTC)
+        )
 
         async def stamped(message: Message) -> None:
             if message["type"] == "http.response.start":

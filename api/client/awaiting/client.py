@@ -14,33 +14,16 @@ from urllib.parse import quote
 
 import httpx2
 
+from .. import responses
 from ..connection import ANSWER_S, EVENTS_PAUSE_S, EVENTS_SILENCE_S, AsyncPause, Connection
 from ..errors import ConnectionFailedError, ServiceError, WaitTimeoutError
 from ..operations import JOB_EVENTS, Operations
 from ..request import ApiRequest
-from ..responses import (
-    FINAL,
-    OUTAGE_POLLS,
-    POLL_S,
-    ApiResponse,
-    EventText,
-    completed_job,
-    next_cursor,
-    retry_delay,
-    to_api_response,
-    to_connection_error,
-)
 
 if TYPE_CHECKING:
-    from ..answers import (
-        HashtagVideosData,
-        JobData,
-        MusicVideosData,
-        UserPostsData,
-        VideoDocument,
-    )
+    from .. import answers
 
-type VideoPage = HashtagVideosData | MusicVideosData | UserPostsData
+type VideoPage = answers.HashtagVideosData | answers.MusicVideosData | answers.UserPostsData
 
 
 class AsyncClient(Operations):
@@ -79,7 +62,7 @@ class AsyncClient(Operations):
         """Close the connections."""
         await self._http.aclose()
 
-    async def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]:
+    async def send[Data](self, request: ApiRequest[Data]) -> responses.ApiResponse[Data]:
         """Send a request; retry it where that is safe and useful, within its time limit.
 
         Raises:
@@ -94,12 +77,12 @@ class AsyncClient(Operations):
                 return await self._send(request, left_s)
             except (ServiceError, httpx2.HTTPError) as error:
                 spent_s = self._clock() - begun
-                pause = retry_delay(
+                pause = responses.retry_delay(
                     request, error, attempt=attempt, limits=limits, left_s=limit_s - spent_s
                 )
                 attempt += 1
                 if pause is None and isinstance(error, httpx2.HTTPError):
-                    raise to_connection_error(
+                    raise responses.to_connection_error(
                         limits.base_url, error, attempts=attempt, spent_s=spent_s
                     ) from error
                 if pause is None:
@@ -112,8 +95,8 @@ class AsyncClient(Operations):
         job_id: str,
         *,
         timeout_s: float = float("inf"),
-        on_change: Callable[[JobData], None] | None = None,
-    ) -> JobData:
+        on_change: Callable[[answers.JobData], None] | None = None,
+    ) -> answers.JobData:
         """Wait for a job by its events, or by polling, and return it when it is completed.
 
         Raises:
@@ -125,14 +108,14 @@ class AsyncClient(Operations):
             async for job in changes:
                 if on_change is not None:
                     on_change(job)
-                completed = completed_job(job)
+                completed = responses.completed_job(job)
                 if completed is not None:
                     return completed
         raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
 
     async def watch(
         self, job_id: str, *, timeout_s: float = float("inf")
-    ) -> AsyncGenerator[JobData, None]:
+    ) -> AsyncGenerator[answers.JobData, None]:
         """Yield the job at each change, until it ends or the time is over.
 
         If the service restarts meanwhile, wait for it about a minute.
@@ -142,16 +125,16 @@ class AsyncClient(Operations):
             ConnectionFailedError: The service is unreachable from the start, or stays so.
         """
         until = time.monotonic() + timeout_s
-        last: JobData | None = None
+        last: answers.JobData | None = None
         # No poll may fail until the service has answered once: it may be the wrong address.
-        lost_polls = OUTAGE_POLLS
+        lost_polls = responses.OUTAGE_POLLS
         async with aclosing(self._listen(job_id, until=until)) as events:
             async for job in events:
                 lost_polls = 0
                 if job is not None:
                     last = job
                     yield job
-                    if job["status"] in FINAL:
+                    if job["status"] in responses.FINAL:
                         return
         # The stream ended early: the service restarts, or a proxy cut it. Continue by polling.
         async with aclosing(self._poll(job_id, until=until, lost_polls=lost_polls)) as polls:
@@ -162,7 +145,7 @@ class AsyncClient(Operations):
 
     def each_user_post(
         self, sec_user_id: str, *, count: int = 20, sort_type: int = 0
-    ) -> AsyncIterator[VideoDocument]:
+    ) -> AsyncIterator[answers.VideoDocument]:
         """Iterate over all available posts of an account."""
         return self._pages(
             lambda cursor: Operations.user_posts.request(
@@ -172,7 +155,7 @@ class AsyncClient(Operations):
 
     def each_music_video(
         self, music_id: str, *, count: int = 20, refresh: bool = False
-    ) -> AsyncIterator[VideoDocument]:
+    ) -> AsyncIterator[answers.VideoDocument]:
         """Iterate over the observed videos of a music id, as of the first page."""
         return self._pages(
             lambda cursor: Operations.music_videos.request(
@@ -182,7 +165,7 @@ class AsyncClient(Operations):
 
     def each_hashtag_video(
         self, ch_id: str, *, count: int = 15, sort_type: int = 0, refresh: bool = False
-    ) -> AsyncIterator[VideoDocument]:
+    ) -> AsyncIterator[answers.VideoDocument]:
         """Iterate over the observed videos of a hashtag, as of the first page."""
         return self._pages(
             lambda cursor: Operations.hashtag_videos.request(
@@ -194,7 +177,9 @@ class AsyncClient(Operations):
             )
         )
 
-    async def _send[Data](self, request: ApiRequest[Data], left_s: float) -> ApiResponse[Data]:
+    async def _send[Data](
+        self, request: ApiRequest[Data], left_s: float
+    ) -> responses.ApiResponse[Data]:
         response = await self._http.request(
             request.method,
             request.path,
@@ -204,11 +189,11 @@ class AsyncClient(Operations):
             # The answer that the time is over must arrive, too.
             timeout=max(0.1, left_s + min(ANSWER_S, left_s)),
         )
-        return to_api_response(request, response)
+        return responses.to_api_response(request, response)
 
     async def _pages[Page: VideoPage](
         self, request_at: Callable[[int], ApiRequest[Page]]
-    ) -> AsyncIterator[VideoDocument]:
+    ) -> AsyncIterator[answers.VideoDocument]:
         """Yield the videos of every page."""
         cursor: int | None = 0
         while cursor is not None:
@@ -217,15 +202,17 @@ class AsyncClient(Operations):
             data = (await self.send(request_at(current))).data
             for video in data["aweme_list"]:
                 yield video
-            cursor = next_cursor(data, current=current)
+            cursor = responses.next_cursor(data, current=current)
 
-    async def _listen(self, job_id: str, *, until: float) -> AsyncGenerator[JobData | None, None]:
+    async def _listen(
+        self, job_id: str, *, until: float
+    ) -> AsyncGenerator[answers.JobData | None, None]:
         """Yield the documents of an event stream, and None for its other lines.
 
         It ends where its next line may come after `until`.
         """
         path = JOB_EVENTS.format(job_id=quote(job_id, safe=""))
-        events = EventText()
+        events = responses.EventText()
         wait_s = min(EVENTS_SILENCE_S, max(0.1, until - time.monotonic()))
         try:
             async with self._http.stream("GET", path, timeout=wait_s) as response:
@@ -241,21 +228,24 @@ class AsyncClient(Operations):
 
     async def _poll(
         self, job_id: str, *, until: float, lost_polls: int
-    ) -> AsyncGenerator[JobData, None]:
+    ) -> AsyncGenerator[answers.JobData, None]:
         """Yield the job at every poll. `lost_polls`: how many have just failed in a row."""
         while True:
             try:
                 answer = await self.job(job_id)
             except ConnectionFailedError:
                 lost_polls += 1
-                if lost_polls > OUTAGE_POLLS or time.monotonic() + POLL_S > until:
+                if (
+                    lost_polls > responses.OUTAGE_POLLS
+                    or time.monotonic() + responses.POLL_S > until
+                ):
                     raise
-                await self._sleep(POLL_S)
+                await self._sleep(responses.POLL_S)
                 continue
             # A later outage is waited for as long as this one.
             lost_polls = 0
             yield answer.data
-            pause = answer.retry_after or POLL_S
-            if answer.data["status"] in FINAL or time.monotonic() + pause > until:
+            pause = answer.retry_after or responses.POLL_S
+            if answer.data["status"] in responses.FINAL or time.monotonic() + pause > until:
                 return
             await self._sleep(pause)

@@ -6,13 +6,7 @@ from pydantic import Field
 
 from api.schemas.chart import Day
 from api.schemas.extensions.exports import TrackGrowth
-from pipelines.charts.rules.platform_comparison import (
-    Confidence,
-    Direction,
-    LeadReason,
-    Reason,
-    Relation,
-)
+from pipelines.charts.rules import platform_comparison
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
@@ -61,9 +55,13 @@ class SongLink(ClosedDocument):
     via_music_id: Annotated[
         str | None, Field(description="music id through which the relation was inferred")
     ]
-    relation: Annotated[Relation, Field(description="`same`, `possible` or `different`")]
-    confidence: Annotated[Confidence, Field(description="a category, not a probability")]
-    reason: Annotated[Reason, Field(description=_REASON)]
+    relation: Annotated[
+        platform_comparison.Relation, Field(description="`same`, `possible` or `different`")
+    ]
+    confidence: Annotated[
+        platform_comparison.Confidence, Field(description="a category, not a probability")
+    ]
+    reason: Annotated[platform_comparison.Reason, Field(description=_REASON)]
     music_title: str | None
     music_author: str | None
     judged_at: Timestamp
@@ -114,9 +112,10 @@ class SongLead(ClosedDocument):
     low_days: Annotated[float | None, Field(description="lower bound of `lead_days`")]
     high_days: Annotated[float | None, Field(description="upper bound of `lead_days`")]
     direction: Annotated[
-        Direction | None, Field(description="which came first, if the bounds allow a decision")
+        platform_comparison.Direction | None,
+        Field(description="which came first, if the bounds allow a decision"),
     ]
-    reason: Annotated[LeadReason | None, Field(description=_LEAD_REASON)]
+    reason: Annotated[platform_comparison.LeadReason | None, Field(description=_LEAD_REASON)]
     is_estimate: bool
     work_count: Count
     observation_count: Count
@@ -160,6 +159,7 @@ class SongLinkUpdate(ClosedDocument):
     lead_count: Annotated[int, Field(ge=0, description="links with an estimated lead or lag")]
     row_count: Annotated[int, Field(ge=0, description="links that are new, changed or ended")]
     relations: Annotated[
-        dict[Relation, int], Field(description="current links by their `relation`")
+        dict[platform_comparison.Relation, int],
+        Field(description="current links by their `relation`"),
     ]
     is_demo_data: bool

@@ -58,7 +58,7 @@ class ListPageRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListSource[Answer]:
+class ListSource[Data]:
     """A list that can be read, and the answer that its operation makes of a page.
 
     Attributes:
@@ -68,7 +68,7 @@ class ListSource[Answer]:
         cursor_name: Name of the operation's cursor parameter.
         read_first_screen: Reads a new first screen; raises if the entity does not exist.
         raise_if_unknown: Raises if the platform recently reported that the entity does not exist.
-        to_answer: Builds the `data` of this operation.
+        to_data: Builds the `data` of this operation.
         is_foreign: Says whether a video states another entity than the list's.
     """
 
@@ -78,12 +78,12 @@ class ListSource[Answer]:
     cursor_name: str
     read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
     raise_if_unknown: Callable[[], Awaitable[None]]
-    to_answer: Callable[[documents.ListPage], Answer]
+    to_data: Callable[[documents.ListPage], Data]
     is_foreign: Callable[[Video], bool]
 
     async def read(
         self, request: ListPageRequest, *, now: datetime, deadline: Deadline
-    ) -> documents.ReadResult[Answer]:
+    ) -> documents.ReadResult[Data]:
         """Return a page of the union of the list.
 
         Raises:
@@ -109,7 +109,7 @@ class ListSource[Answer]:
                 screen = await self.read_first_screen()
             if screen.is_fallback:
                 demo_page = to_fallback_page(screen.walk, place.offset, request)
-                return documents.ReadResult(self.to_answer(demo_page), is_cacheable=False)
+                return documents.ReadResult(self.to_data(demo_page), is_cacheable=False)
             page = await self.read_page(place, request)
         if page is None:
             raise unknown_cursor_error(self.cursor_name)
@@ -128,7 +128,7 @@ class ListSource[Answer]:
             again = replace(request, refresh=True)
             return await self.read(again, now=now, deadline=deadline)
         count = len(page.aweme_ids)
-        document = self.to_answer(
+        document = self.to_data(
             documents.ListPage(
                 videos=videos,
                 next_cursor=place.after(count, as_of=page.sequence, at=page.at),
@@ -250,7 +250,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
         surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
-        to_answer=documents.to_cursor_list,
+        to_data=documents.to_cursor_list,
         read_first_screen=partial(
             _read_first_screen,
             sources,
@@ -275,7 +275,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
-        to_answer=documents.to_cursor_list,
+        to_data=documents.to_cursor_list,
         read_first_screen=partial(
             _read_first_screen,
             sources,

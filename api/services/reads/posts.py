@@ -160,7 +160,7 @@ async def _by_platform_cursor(
     if isinstance(page, ListWalk):
         return _fallback_page(listing, page, wanted)
     try:
-        return await _to_answer(listing, page, place or PagePosition(page.sequence, 0), wanted)
+        return await _to_result(listing, page, place or PagePosition(page.sequence, 0), wanted)
     except errors.SubstitutionError:
         if wanted.refresh or page.observed_at >= now:
             raise
@@ -169,7 +169,7 @@ async def _by_platform_cursor(
         return await _by_platform_cursor(listing, again, now=now, deadline=deadline)
 
 
-async def _to_answer(
+async def _to_result(
     listing: lists.ListSource[PostList],
     page: CapturedPage,
     place: PagePosition,
@@ -186,7 +186,7 @@ async def _to_answer(
     following = page.cursor if page.cursor is not None else page.cursor_in
     # with an unchanged cursor the platform would only repeat the page
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
-    document = listing.to_answer(
+    document = listing.to_data(
         documents.ListPage(
             videos=await listing.to_video_documents(ids, is_first=wanted.cursor == page.cursor_in),
             next_cursor=place.after_in_page(len(ids), sequence=page.sequence, at=page.at)
@@ -218,7 +218,7 @@ def _fallback_page(
         has_more=first.has_more or bool(walk.has_more),
         pagination_mode=documents.PLATFORM_CURSOR,
     )
-    return documents.ReadResult(listing.to_answer(page), is_cacheable=False)
+    return documents.ReadResult(listing.to_data(page), is_cacheable=False)
 
 
 def _list_source(
@@ -240,7 +240,7 @@ def _list_source(
         cursor_name=CURSOR,
         read_first_screen=read,
         raise_if_unknown=partial(raise_if_unknown, sources, sec_user_id, now=now),
-        to_answer=partial(
+        to_data=partial(
             documents.to_post_list, local_cursor_mode=sources.settings.local_cursor_mode
         ),
         is_foreign=partial(is_of_other_account, sec_uid=sec_user_id),

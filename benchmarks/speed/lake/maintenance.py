@@ -105,7 +105,7 @@ def _own_copy(given: Path, root: Path) -> Lake:
     shutil.copytree(given, url)
     lake = open_lake(str(url), world=WORLD)
     for name in TABLES:
-        lake.forget(name)
+        lake.delete_old_versions(name)
     update_video_index(lake)  # of what was forgotten it cannot tell that nothing was taken away
     return lake
 

@@ -10,13 +10,6 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import FINE_HOP_S, Peaks
 from pipelines.audio.matching import kernels
-from pipelines.audio.matching.kernels import (
-    foreign_peaks,
-    matching_peaks,
-    peak_votes,
-    steady_peaks,
-    strongest_runs,
-)
 
 # Align by peaks alone: each pair of peaks of equal frequency votes for its time difference.
 #
@@ -81,13 +74,15 @@ def _stretches(reference: Peaks, candidate: Peaks, *, count: int) -> list[Common
         return []
     # Votes are counts by time difference and half a second of the candidate.
     frames, hertz = _by_frequency(reference)
-    votes = peak_votes(
+    votes = kernels.peak_votes(
         frames, hertz, candidate.frames, candidate.hertz, TOLERANCE_HZ, _STRETCH_FRAMES
     )
     if votes.shape[1] < _RUN_STRETCHES:
         return []
     chance = votes.sum(axis=0) * np.float32(3 / (int(frames.max()) + 1))
-    runs = strongest_runs(votes, chance.astype(np.float32), _RUN_STRETCHES, count, _APART_FRAMES)
+    runs = kernels.strongest_runs(
+        votes, chance.astype(np.float32), _RUN_STRETCHES, count, _APART_FRAMES
+    )
     last = int(candidate.frames[-1])
     stretches = []
     for excess, place, start in runs:
@@ -485,7 +480,7 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
         match.reference.hertz[inside],
         match.reference.phases[inside],
     )
-    pairs = matching_peaks(
+    pairs = kernels.matching_peaks(
         reference.frames, reference.hertz, candidate.frames, candidate.hertz, lag, TOLERANCE_HZ
     )
     of_reference = _side(reference, candidate, -lag, first + lag, pairs[:, 0])
@@ -512,11 +507,11 @@ def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int
     return _Side(
         columns=(peaks.frames - start) // _NEAR_FRAMES,
         bands=np.searchsorted(_BANDS_HZ, peaks.hertz),
-        is_steady=steady_peaks(
+        is_steady=kernels.steady_peaks(
             peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
         ),
         is_hit=is_hit,
-        is_foreign=foreign_peaks(
+        is_foreign=kernels.foreign_peaks(
             peaks.frames, peaks.hertz, other.frames, other.hertz, lag, _NEAR_FRAMES, TOLERANCE_HZ
         ),
     )

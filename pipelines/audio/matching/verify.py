@@ -10,13 +10,7 @@ import numpy as np
 
 from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import agreement, hypotheses, judging
-from pipelines.audio.matching.group_verdict import (
-    MOST_CANDIDATES,
-    MOST_REFERENCES,
-    GroupPair,
-    GroupVerdict,
-)
+from pipelines.audio.matching import agreement, group_verdict, hypotheses, judging
 from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
@@ -211,7 +205,7 @@ def verify_group(
     search: bool = True,
     stops_when_sure: bool = True,
     keeps_order: bool = False,
-) -> GroupVerdict:
+) -> group_verdict.GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
     With `keeps_order`, the references are compared in the given order instead.
@@ -223,14 +217,14 @@ def verify_group(
     of the arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
-    order = order[:MOST_REFERENCES]
-    chosen = candidates[:MOST_CANDIDATES]
-    pairs: list[GroupPair] = []
+    order = order[: group_verdict.MOST_REFERENCES]
+    chosen = candidates[: group_verdict.MOST_CANDIDATES]
+    pairs: list[group_verdict.GroupPair] = []
     for reference_index in order:
         for candidate_index, candidate in enumerate(chosen):
             evidence = _judge_unedited(references[reference_index], candidate, limits)
             pairs.append(
-                GroupPair(
+                group_verdict.GroupPair(
                     reference_index=reference_index,
                     candidate_index=candidate_index,
                     evidence=evidence,
@@ -248,15 +242,15 @@ def verify_group(
 def _searched_pairs(
     references: Sequence[SoundMeasurement],
     candidates: Sequence[SoundMeasurement],
-    pairs: Sequence[GroupPair],
+    pairs: Sequence[group_verdict.GroupPair],
     limits: MatchThresholds,
-) -> list[GroupPair]:
+) -> list[group_verdict.GroupPair]:
     """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     first = (checked or pairs)[0].reference_index
     # Whether each reference agrees with the first one.
     alike = {first: True}
-    searched: list[GroupPair] = []
+    searched: list[group_verdict.GroupPair] = []
     for pair in pairs:
         index = pair.reference_index
         verdict = _group_verdict(searched)
@@ -325,14 +319,14 @@ def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
     return sorted(range(len(references)), key=rank)
 
 
-def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
+def _group_verdict(pairs: list[group_verdict.GroupPair]) -> group_verdict.GroupVerdict:
     """Let the most credible pair decide; pairs that are not comparable count only if alone."""
     if not pairs:
-        return GroupVerdict(
+        return group_verdict.GroupVerdict(
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
         )
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
-    return GroupVerdict(
+    return group_verdict.GroupVerdict(
         verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
     )

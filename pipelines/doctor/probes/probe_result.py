@@ -16,7 +16,6 @@ from pipelines.platform.http.circuit_breaker import DISALLOWED, OPEN_REASON
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.search import read_stream
 from warehouse.records import errors
-from warehouse.records.errors import UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
 from warehouse.records.videos import Unavailability, VideoPage
 
@@ -60,7 +59,7 @@ def decode_payload(body: bytes, *, surface: str) -> object:
         if _FRAMED.match(body):
             return [document.values for document in read_stream(body, surface=surface).documents]
         return orjson.loads(body)
-    except (orjson.JSONDecodeError, UpstreamError):
+    except (orjson.JSONDecodeError, errors.UpstreamError):
         return None
 
 

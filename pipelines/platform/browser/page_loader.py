@@ -27,7 +27,6 @@ from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records import errors
-from warehouse.records.errors import UpstreamError
 from warehouse.records.times import observed_now
 
 # One page visit: the wanted surface, the responses that arrived, and their conversion.
@@ -86,7 +85,7 @@ class VisitState:
     answers: dict[str, HttpResponse] = field(default_factory=dict)
     reading: set[asyncio.Task[None]] = field(default_factory=set)
     came: asyncio.Event = field(default_factory=asyncio.Event)
-    error: UpstreamError | None = None
+    error: errors.UpstreamError | None = None
     requests: int = 0
     went_to: str = ""
 

@@ -44,7 +44,6 @@ from pipelines.platform.refusal_table import RefusalPolicy, allows_policy, refus
 from pipelines.platform.sources.table import SoundFile
 from warehouse.home import OWN_WORLDS
 from warehouse.records import errors
-from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Video
 
@@ -246,16 +245,16 @@ class GuestClient:
     async def fetch(self, request: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(request)
-        memory = self.policy.memory
+        responses = self.policy.responses
         # With the validators of a stored body the server may answer 304, which costs it nothing.
-        if memory is not None:
-            request = replace(request, stored=await memory.recall(request.address))
+        if responses is not None:
+            request = replace(request, stored=await responses.find(request.address))
         sink = BodySink(surface=request.surface, limit_bytes=self.limits.body_bytes)
         response = replace(await self._follow(request, sink), body=sink.body)
         if response.status == NOT_MODIFIED and request.stored is not None:
             response = replace(response, status=_OK, body=request.stored.body, is_unchanged=True)
-        elif response.status == _OK and memory is not None:
-            await memory.keep(request.address, response.validators, response.body)
+        elif response.status == _OK and responses is not None:
+            await responses.save(request.address, response.validators, response.body)
         current_trace().last = response
         return response
 
@@ -462,7 +461,7 @@ class FileSink:
         """Receive the next bytes."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._limit_bytes:
-            raise AudioUnavailableError(
+            raise errors.AudioUnavailableError(
                 f"the sound is larger than {self._limit_bytes} bytes",
                 surface=self._surface,
                 reason="body_too_large",
@@ -483,7 +482,7 @@ async def download_sound(client: GuestClient, video: Video, into: Path) -> Sound
     """
     if video.sound is None or video.is_silent or not video.sound.urls:
         reason = "silent_placeholder" if video.is_silent else "no_sound_address"
-        raise AudioUnavailableError(
+        raise errors.AudioUnavailableError(
             f"the video {video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
     # The same sound is at several hosts, whose tokens expire after hours.
@@ -493,7 +492,7 @@ async def download_sound(client: GuestClient, video: Video, into: Path) -> Sound
             url = waiting.pop(0)
             try:
                 return await _download(client, url, video, into)
-            except UpstreamError as error:
+            except errors.UpstreamError as error:
                 if allows_policy(error, RefusalPolicy.OTHER_HOST):
                     host = urlsplit(url).hostname
                     waiting = [other for other in waiting if urlsplit(other).hostname != host]
@@ -556,7 +555,7 @@ def _recognise_sound(response: HttpResponse, file: BinaryIO, *, named_at: dateti
             "sound_refused", "the host refuses the sound", surface=SURFACE, status=response.status
         )
     if response.status != HTTPStatus.OK:
-        raise AudioUnavailableError(
+        raise errors.AudioUnavailableError(
             "the URL of the sound has expired or was refused",
             surface=SURFACE,
             status=response.status,
@@ -567,7 +566,7 @@ def _recognise_sound(response: HttpResponse, file: BinaryIO, *, named_at: dateti
     refuse_altered(head)
     suffix = sound_suffix(head)
     if suffix is None:
-        raise AudioUnavailableError(
+        raise errors.AudioUnavailableError(
             "the response is no known sound format", surface=SURFACE, reason="not_a_sound"
         )
     return suffix

@@ -29,12 +29,7 @@ from pipelines.platform.http.circuit_breaker import DISALLOWED, CircuitBreaker, 
 from pipelines.platform.profiles import HostRate
 from warehouse.control import ControlStore, hosts, leases
 from warehouse.control.hosts import CacheValidators, RobotsVerdict
-from warehouse.records.errors import (
-    BudgetSpentError,
-    ForbiddenError,
-    RateLimitedError,
-    UpstreamError,
-)
+from warehouse.records import errors
 
 # robots.txt decisions per surface: read once a day, recorded, and obeyed with `ROBOTS=obey`.
 #
@@ -104,7 +99,7 @@ class RobotsPolicy:
                 )
                 self._recorded[host, surface] = (self.clock.monotonic(), decision.verdict)
         if self.is_obeyed and decision.verdict == "disallowed":
-            raise ForbiddenError(
+            raise errors.ForbiddenError(
                 f"robots.txt of {host} disallows {surface}",
                 surface=surface,
                 reason=DISALLOWED,
@@ -149,7 +144,7 @@ class RobotsPolicy:
 
         status, body = None, ""
         # In a context of its own the request does not count towards the page that a caller reads.
-        with suppress(UpstreamError):
+        with suppress(errors.UpstreamError):
             response = await asyncio.create_task(visit(), context=Context())
             status = response.status
             if status == HTTPStatus.OK:
@@ -243,29 +238,31 @@ class HostRateLimiter:
                 burst=self.rate.burst,
                 daily_budget=self.daily_budget,
             )
-            if grant.spent:
-                raise BudgetSpentError(
+            if grant.waits_for == "day":
+                raise errors.BudgetSpentError(
                     f"today's budget of {self.daily_budget} requests to {host} is spent",
                     surface=surface,
                     hint="wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
                     retry_after=grant.wait_s,
                 )
             if self.clock.monotonic() + grant.wait_s > give_up_at:
-                cause = "a pause" if grant.is_paused else "our own rate limit"
-                raise RateLimitedError(
+                is_paused = grant.waits_for == "pause"
+                cause = "a pause" if is_paused else "our own rate limit"
+                raise errors.RateLimitedError(
                     f"{cause} lets no request go to {host} for {grant.wait_s:.0f} s more",
                     surface=surface,
-                    reason="paused" if grant.is_paused else "crowded",
+                    reason="paused" if is_paused else "crowded",
                     retry_after=grant.wait_s,
                 )
             if not grant.wait_s:
                 return  # granted at once
-            with waiting_for_host() if grant.is_paused else nullcontext():
-                await self.clock.sleep(grant.wait_s)
+            if grant.waits_for == "pause":
+                with waiting_for_host():
+                    await self.clock.sleep(grant.wait_s)
+                continue
+            await self.clock.sleep(grant.wait_s)
             # Another request may have met a pause meanwhile, which holds for this one, too.
-            if not grant.is_paused and (
-                await asyncio.to_thread(hosts.paused_until, self.store, host) is None
-            ):
+            if await asyncio.to_thread(hosts.paused_until, self.store, host) is None:
                 return
 
     async def pause(self, host: str, retry_after: str | None) -> float:
@@ -310,13 +307,13 @@ class StoredResponse:
 
 
 @dataclass(frozen=True, eq=False)
-class ResponseMemory:
+class StoredResponses:
     """Stored responses by URL, for conditional requests."""
 
     store: ControlStore
     read_body: ReadBody
 
-    async def recall(self, address: str) -> StoredResponse | None:
+    async def find(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
         stored = await asyncio.to_thread(hosts.read_validators, self.store, _key(address))
         if stored is None:
@@ -329,7 +326,7 @@ class ResponseMemory:
         headers = {name: value for name, value in named.items() if value and value.isascii()}
         return StoredResponse(body, headers) if headers else None
 
-    async def keep(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
+    async def save(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
         """Store the validators of a response, if it has any."""
         # Without a validator, or with `no-store`, there is nothing to ask again with.
         etag, modified = headers.get("ETag"), headers.get("Last-Modified")
@@ -361,7 +358,7 @@ class HostPolicy:
 
     limiter: HostRateLimiter
     circuits: CircuitBreaker | None = None
-    memory: ResponseMemory | None = None
+    responses: StoredResponses | None = None
     robots: RobotsPolicy | None = None
     health: LearnedHealth = field(default_factory=LearnedHealth)
     sick_policy: SickPolicy = SickPolicy.IF_DUE

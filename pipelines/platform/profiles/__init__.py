@@ -17,11 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
 from warehouse.files import read_text
-from warehouse.records.errors import (
-    InvalidParameterError,
-    ProfileNotChosenError,
-    ProviderUnsupportedError,
-)
+from warehouse.records import errors
 
 _FOLDER = Path(__file__).parent
 KNOWN_PROFILES = ("public", "sandbox")
@@ -244,7 +240,7 @@ class PlatformProfile(ProfilePart):
         """
         host: str | None = getattr(self.hosts, _HOST_OF.get(surface, "share"))
         if host is None:
-            raise ProviderUnsupportedError(
+            raise errors.ProviderUnsupportedError(
                 f"the profile {self.name!r} names no host for {surface}",
                 hint="set music_service under [hosts] of the profile",
             )
@@ -315,7 +311,7 @@ def load_profile(
         InvalidParameterError: There is no such profile, or the file is not a valid one.
     """
     if name_or_path is None or not str(name_or_path).strip():
-        raise ProfileNotChosenError(
+        raise errors.ProfileNotChosenError(
             "no platform profile is chosen, so nothing may be contacted",
             hint="set PROFILE=sandbox for the sandbox, or PROFILE=public",
         )
@@ -327,7 +323,7 @@ def load_profile(
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             f"the profile {path.name!r} is not TOML: {exc}", hint=hint
         ) from exc
     if document.get("use_sandbox_port"):
@@ -335,14 +331,14 @@ def load_profile(
     try:
         profile = PlatformProfile.model_validate(document)
     except ValidationError as exc:
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             f"the profile {path.name!r} is not valid at {first_fault(exc)}"
         ) from exc
     # A pin replaces the name lookup and its check, so it must not lead into this network.
     for host, address in profile.pins.items():
         allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
         if not allowed or address.is_multicast:
-            raise InvalidParameterError(
+            raise errors.InvalidParameterError(
                 f"the profile {path.name!r} pins {host!r} to {address}, which is not a public "
                 "address",
                 hint="only the sandbox profile may name loopback",

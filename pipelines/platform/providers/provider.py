@@ -19,9 +19,9 @@ from pipelines.platform.http.host_policy import (
     HOST_MAX_WAIT_S,
     HostPolicy,
     HostRateLimiter,
-    ResponseMemory,
     RobotsPolicy,
     SickPolicy,
+    StoredResponses,
     max_wait_at,
 )
 from pipelines.platform.parsers.links import LinkTarget
@@ -75,7 +75,7 @@ class ProviderDependencies:
                 clock=self.clock,
             ),
             circuits=CircuitBreaker(control, self.profile.circuit),
-            memory=ResponseMemory(control, partial(read_body, engine)) if engine else None,
+            responses=StoredResponses(control, partial(read_body, engine)) if engine else None,
             robots=RobotsPolicy(
                 control, is_obeyed=self.settings.robots == "obey", clock=self.clock
             ),

@@ -24,22 +24,9 @@ from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
-from pipelines.platform.sources import rules
+from pipelines.platform.sources import rules, table
 from pipelines.platform.sources.rules import ANSWERED
-from pipelines.platform.sources.table import (
-    Question,
-    Reading,
-    Source,
-    SourcePages,
-    SourceRequest,
-)
 from warehouse.records import errors
-from warehouse.records.errors import (
-    SURFACE_OFF,
-    RefusedLatelyError,
-    UnreachableError,
-    UpstreamError,
-)
 
 
 class HostReader[C]:
@@ -57,11 +44,11 @@ class HostReader[C]:
     async def read[T](
         self,
         http_request: HttpRequest,
-        request: SourceRequest,
+        request: table.SourceRequest,
         parse: Callable[[bytes, str, C], T],
         *,
         twice: bool = False,
-    ) -> Reading[T]:
+    ) -> table.Reading[T]:
         """Fetch, classify, parse, and learn how the surface answers.
 
         Args:
@@ -99,7 +86,7 @@ class HostReader[C]:
             await self.health.note(host, surface, None)
         if first_error is not None:
             self._repeated.discard(surface)
-        return Reading(
+        return table.Reading(
             surface=surface,
             entity_id=request.entity_id,
             value=value,
@@ -112,7 +99,10 @@ class HostReader[C]:
         )
 
     def interpret[T](
-        self, response: HttpResponse, request: SourceRequest, parse: Callable[[bytes, str, C], T]
+        self,
+        response: HttpResponse,
+        request: table.SourceRequest,
+        parse: Callable[[bytes, str, C], T],
     ) -> T:
         """Return what a response holds; raise if it is a refusal."""
         raise NotImplementedError
@@ -149,7 +139,7 @@ class SurfaceReader(HostReader[ParseContext]):
     def interpret[T](
         self,
         response: HttpResponse,
-        request: SourceRequest,
+        request: table.SourceRequest,
         parse: Callable[[bytes, str, ParseContext], T],
     ) -> T:
         """Parse a response that is no refusal; a page without data names its reason."""
@@ -195,13 +185,13 @@ WALKS_KEPT = 4096
 class _Attempt[R, T]:
     """The state of one question while its sources are asked."""
 
-    question: Question[R, T]
-    request: SourceRequest
+    question: table.Question[R, T]
+    request: table.SourceRequest
     # The sources asked so far, and which others may still follow.
     asked: list[tuple[rules.RankedSource, rules.RefusalScope]] = field(default_factory=list)
-    upstream_errors: list[UpstreamError] = field(default_factory=list)
+    upstream_errors: list[errors.UpstreamError] = field(default_factory=list)
     sick: list[rules.RankedSource] = field(default_factory=list)
-    reading: Reading[T] | None = None
+    reading: table.Reading[T] | None = None
     missing: frozenset[str] = frozenset()
 
 
@@ -211,7 +201,7 @@ class _SurfaceLock:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     refusals: int = 0
-    latest: UpstreamError | None = None
+    latest: errors.UpstreamError | None = None
 
 
 @dataclass(frozen=True)
@@ -252,7 +242,7 @@ class SurfaceLocks:
             try:
                 yield
             except refusal_table.SOURCE_ENDING_ERRORS as error:
-                if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
+                if error.reason != errors.SURFACE_OFF:  # our own patch, which tells each the same
                     state.refusals += 1
                     state.latest = error
                 raise
@@ -283,7 +273,9 @@ class Planner[R: HostReader[Any]]:
     _walks: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
     _locks: SurfaceLocks = field(default_factory=SurfaceLocks, init=False)
 
-    async def ask[T](self, question: Question[R, T], request: SourceRequest) -> Reading[T]:
+    async def ask[T](
+        self, question: table.Question[R, T], request: table.SourceRequest
+    ) -> table.Reading[T]:
         """Ask sources in order until no field is missing; return the most complete answer.
 
         Raises:
@@ -327,7 +319,7 @@ class Planner[R: HostReader[Any]]:
         return replace(reading, request_count=call_trace.request_count)
 
     def resume_walk(
-        self, surface: str, entity_id: str, walks: Sequence[Question[R, object]]
+        self, surface: str, entity_id: str, walks: Sequence[table.Question[R, object]]
     ) -> None:
         """Continue a list with the surface that gave its cursor to another process.
 
@@ -338,10 +330,10 @@ class Planner[R: HostReader[Any]]:
                 self._keep_walk(question.name, entity_id, surface)
 
     async def _plan[T](
-        self, question: Question[R, T], request: SourceRequest
-    ) -> dict[rules.RankedSource, Source[R, T]]:
+        self, question: table.Question[R, T], request: table.SourceRequest
+    ) -> dict[rules.RankedSource, table.Source[R, T]]:
         """Return the sources of a page in the order in which they are asked."""
-        other_pages = SourcePages.LATER if request.is_first else SourcePages.FIRST
+        other_pages = table.SourcePages.LATER if request.is_first else table.SourcePages.FIRST
         serving = [
             source
             for source in question.sources
@@ -375,7 +367,7 @@ class Planner[R: HostReader[Any]]:
     async def _read[T](
         self,
         ranked: rules.RankedSource,
-        source: Source[R, T],
+        source: table.Source[R, T],
         attempt: _Attempt[R, T],
         *,
         is_top_ranked: bool = False,
@@ -396,7 +388,7 @@ class Planner[R: HostReader[Any]]:
                     attempt.sick.append(current)
                     return
                 reading = await source.read(self.reader, attempt.request)
-        except UpstreamError as error:
+        except errors.UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
             verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
             verdicts[name, ranked.surface, verdict] += 1
@@ -433,10 +425,10 @@ class Planner[R: HostReader[Any]]:
             del self._walks[next(iter(self._walks))]
 
 
-def refusal_scope(error: UpstreamError) -> rules.RefusalScope:
+def refusal_scope(error: errors.UpstreamError) -> rules.RefusalScope:
     """Return which sources may be asked after an error, by its policies in the refusal table."""
     policies = refusal_table.policy_of(error)
-    is_silent = isinstance(error, UnreachableError) and error.status is None
+    is_silent = isinstance(error, errors.UnreachableError) and error.status is None
     if refusal_table.RefusalPolicy.OTHER_HOST in policies or (
         is_silent and error.reason != OPEN_REASON
     ):
@@ -459,19 +451,19 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if kind not in refusal_table.DEMANDS)
 
 
-def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> UpstreamError:
+def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> errors.UpstreamError:
     """Return the error of the best source; one that ends a source only if all errors do.
 
     A source that a profile patch switches off does not count, unless all are off.
     """
-    refusals = [error for error in attempt.upstream_errors if error.reason != SURFACE_OFF]
+    refusals = [error for error in attempt.upstream_errors if error.reason != errors.SURFACE_OFF]
     if refusals or not attempt.sick:
         return min(
             refusals or attempt.upstream_errors,
             key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS),
         )
     best = attempt.sick[0]
-    return RefusedLatelyError(
+    return errors.RefusedLatelyError(
         f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "
         "requests, so it was not asked",
         surface=best.surface,

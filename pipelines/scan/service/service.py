@@ -22,7 +22,6 @@ from warehouse.home import is_demo_world
 from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
 from warehouse.records import jobs as job_records
-from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.values import is_own_id
 
@@ -399,7 +398,7 @@ def outcome_of_lost_run(
     if job.attempt < job_records.MAX_ATTEMPTS:
         return "queued", None
     detail = f"{why}. {job_records.MAX_ATTEMPTS} attempts were made"
-    return "failed", WorkerUnavailableError(detail, hint=ASK_AGAIN).to_document()
+    return "failed", errors.WorkerUnavailableError(detail, hint=ASK_AGAIN).to_document()
 
 
 def end_lost_run(

@@ -18,8 +18,8 @@ from pipelines.platform.http.host_policy import (
     MAX_POLLS,
     HostPolicy,
     HostRateLimiter,
-    ResponseMemory,
     RobotsPolicy,
+    StoredResponses,
 )
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.planner import SurfaceReader
@@ -91,7 +91,7 @@ async def connect(
             policy = HostPolicy(
                 limiter=HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock),
                 circuits=CircuitBreaker(control, times),
-                memory=ResponseMemory(control, sound_cache.read_body),
+                responses=StoredResponses(control, sound_cache.read_body),
                 robots=RobotsPolicy(control, is_obeyed=obeys, clock=clock),
                 health=LearnedHealth(control, clock=clock),
             )

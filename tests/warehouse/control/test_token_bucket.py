@@ -48,13 +48,13 @@ def test_spent_budget_says_how_long_the_day_still_is() -> None:
     bucket = Bucket(tokens=5, filled_at=now)
     for _ in range(2):
         bucket, grant = take(bucket, now, rate_per_s=1, burst=5, daily_budget=2)
-        assert not grant.spent
+        assert grant.waits_for == "turn"
     same, grant = take(bucket, now, rate_per_s=1, burst=5, daily_budget=2)
-    assert grant.spent
+    assert grant.waits_for == "day"
     assert grant.wait_s == pytest.approx(DAY_S - 600)
     assert same == bucket
     _, grant = take(bucket, now + DAY_S, rate_per_s=1, burst=5, daily_budget=2)
-    assert not grant.spent
+    assert grant.waits_for == "turn"
 
 
 def test_clock_that_goes_back_gives_no_tokens() -> None:

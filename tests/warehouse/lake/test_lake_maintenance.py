@@ -219,9 +219,9 @@ def test_rewritten_tables_keep_small_row_groups(tmp_path: Path) -> None:
     assert _row_groups(lake) == [16_384, 3_616]
     assert lake.delete("raw.tracks", "music_id", ["1"]) == 1
     assert _row_groups(lake) == [16_384, 3_615]
-    assert lake.erase("raw.tracks", "music_id = '2'") == 1
+    assert lake.delete_where("raw.tracks", "music_id = '2'") == 1
     assert _row_groups(lake) == [16_384, 3_614]
-    lake.blank("raw.tracks", "title", "music_id = '3'")
+    lake.set_null("raw.tracks", "title", "music_id = '3'")
     assert max(_row_groups(lake)) == 16_384
 
 
@@ -247,12 +247,12 @@ def test_the_longest_plain_id_can_be_deleted_by(lake: Lake) -> None:
 
 def test_erased_and_blanked_rows_are_gone_and_forgotten(lake: Lake) -> None:
     lake.append(SONGS, songs("1", "2", "3"))
-    assert lake.erase(SONGS, "song_id = '1'") == 1
+    assert lake.delete_where(SONGS, "song_id = '1'") == 1
     assert are_compressed(lake)
-    lake.blank(SONGS, "title", "song_id = '2'")
+    lake.set_null(SONGS, "title", "song_id = '2'")
     assert stored(lake) == [("2", None), ("3", "song 3")]
     assert are_compressed(lake)
-    lake.forget(SONGS)
+    lake.delete_old_versions(SONGS)
     assert len(list(Path(lake.path(SONGS)).glob("*.parquet"))) == 1
     assert lake.files(SONGS) == [str(*Path(lake.path(SONGS)).glob("*.parquet"))]
     assert stored(lake) == [("2", None), ("3", "song 3")]

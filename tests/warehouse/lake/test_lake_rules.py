@@ -11,6 +11,7 @@ from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.schema import PrimitiveType
 
 from tests.warehouse.lake.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
+from warehouse.lake import schema_evolution
 from warehouse.lake import store as lake_module
 from warehouse.lake.schema_evolution import open_table
 from warehouse.lake.store import MAX_TABLE_FILES, Lake
@@ -106,7 +107,7 @@ def test_a_log_that_is_cleaned_while_its_table_is_opened_is_read_again(
             entry.unlink()
         return found
 
-    monkeypatch.setattr(lake_module, "open_table", open_slowly)
+    monkeypatch.setattr(schema_evolution, "open_table", open_slowly)
     assert opened(lake.url).version(SONGS) == 2
 
 
@@ -131,14 +132,14 @@ def test_a_turn_to_compact_outlives_forgetting(lake: Lake) -> None:
     for number in range(2):
         lake.append(SONGS, songs(str(number)))
     assert lake.compact(SONGS) == 2
-    lake.forget(SONGS)
+    lake.delete_old_versions(SONGS)
     assert Path(lake.path(SONGS), "_compaction.lock").is_file()
 
 
 def test_a_dataset_holds_what_is_left_when_old_versions_are_forgotten(lake: Lake) -> None:
     lake.append(SONGS, songs("1", "2"))
-    lake.erase(SONGS, "song_id = '1'")
-    lake.forget(SONGS)
+    lake.delete_where(SONGS, "song_id = '1'")
+    lake.delete_old_versions(SONGS)
     assert lake.dataset(SONGS).to_table()["song_id"].to_pylist() == ["2"]
 
 

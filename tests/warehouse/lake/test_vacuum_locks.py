@@ -1,4 +1,4 @@
-"""Forgetting old versions takes no file from a writer that has not committed it yet."""
+"""Deleting old versions takes no file from a writer that has not committed it yet."""
 
 import fcntl
 import os
@@ -30,8 +30,8 @@ WRITES: dict[str, Callable[[Lake], object]] = {
     "append": lambda lake: lake.append(SONGS, songs("9")),
     "compact": lambda lake: lake.compact(SONGS),
     "delete": lambda lake: lake.delete(SONGS, "song_id", ["1"]),
-    "erase": lambda lake: lake.erase(SONGS, "song_id = '1'"),
-    "blank": lambda lake: lake.blank(SONGS, "title", "song_id = '1'"),
+    "erase": lambda lake: lake.delete_where(SONGS, "song_id = '1'"),
+    "blank": lambda lake: lake.set_null(SONGS, "title", "song_id = '1'"),
     "sort": lambda lake: compaction._sort_table(lake, SONGS),
 }
 
@@ -74,8 +74,7 @@ def test_vacuum_waits_while_a_table_is_written(
         return called
 
     monkeypatch.setattr(lake_module, "write_deltalake", note(write_deltalake))
-    monkeypatch.setattr(lake_module, "rewrite_properties", note(rewrite_properties))
-    monkeypatch.setattr(compaction, "rewrite_properties", note(rewrite_properties))
+    monkeypatch.setattr(schema_evolution, "rewrite_properties", note(rewrite_properties))
     monkeypatch.setitem(SORT_COLUMNS, SONGS, "song_id")
     write(lake)
     assert seen == [(False, True)]
@@ -91,8 +90,8 @@ def test_writers_wait_while_old_versions_are_vacuumed(
         seen.append(is_free(lake, fcntl.LOCK_SH))
         purge_versions(path, unnamed_hours=unnamed_hours)
 
-    monkeypatch.setattr(lake_module, "purge_versions", purge)
-    lake.forget(SONGS)
+    monkeypatch.setattr(schema_evolution, "purge_versions", purge)
+    lake.delete_old_versions(SONGS)
     assert seen == [False]
     assert is_free(lake, fcntl.LOCK_EX)
 
@@ -126,7 +125,7 @@ def unnamed_files(lake: Lake) -> list[Path]:
 
 def test_a_folder_keeps_no_file_that_no_version_names(lake: Lake) -> None:
     files = unnamed_files(lake)
-    lake.forget(SONGS)
+    lake.delete_old_versions(SONGS)
     assert [path.exists() for path in files] == [False, False]
 
 
@@ -159,7 +158,7 @@ def test_a_log_that_could_not_be_purged_is_kept_again(
 
     monkeypatch.setattr(schema_evolution, "DeltaTable", Full)
     with pytest.raises(WarehouseError):
-        lake.forget(SONGS)
+        lake.delete_old_versions(SONGS)
     assert log_kept(lake) == "interval 7 days"
 
 

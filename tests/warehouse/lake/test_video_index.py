@@ -143,10 +143,10 @@ def test_video_index_is_invalid_after_rows_are_removed(
     if way == "deleted":
         lake.delete(VIDEOS_TABLE, "aweme_id", ["2"])
     elif way == "blanked":
-        lake.blank(VIDEOS_TABLE, "desc", "aweme_id = '2'")
+        lake.set_null(VIDEOS_TABLE, "desc", "aweme_id = '2'")
     else:
         for _ in range(3):
-            lake.forget(
+            lake.delete_old_versions(
                 VIDEOS_TABLE
             )  # cleans the log away: nobody can tell what was done meanwhile
     assert engine.video_index.read(IDS) is None
