@@ -18,6 +18,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
@@ -35,7 +36,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all tests are collected: nothing of that is garbage
 
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
-pytest_plugins = ["tests.shared_deployment", "tests.postgres", "tests.empty_lakes"]
+# As it comes, structlog formats each exception with colours and source code, which takes seconds.
+structlog.configure(
+    processors=[
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["level", "event"]),
+    ]
+)
+pytest_plugins = ["tests.shared_deployment", "tests.postgres", "tests.empty_stores"]
 
 RULES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("sametrack", RULES, max_examples=15)

@@ -14,7 +14,7 @@ from tests.audio.clips import Band
 from tests.data.audio.synthesis import RATE
 from warehouse.records.evidence import MatchThresholds
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.soak
 
 ORACLE_RATE, HOP = 22_050, 512
 SONG_S, START_S, END_S = 21.0, 6.0, 16.0

@@ -1,13 +1,18 @@
 """What "Terminate" does in Dagster, and Celery workers with `CELERY_BROKER_URL`."""
 
-import subprocess
-import sys
-
 import pytest
 from dagster import DagsterRun, DefaultRunLauncher
 
+from pipelines.orchestration.runs import celery_runs
+from pipelines.orchestration.runs.celery_runs import (
+    DAY_S,
+    CeleryJobLauncher,
+    count_waiting,
+    make_worker_app,
+)
 from pipelines.orchestration.runs.local import JobRunLauncher
 from pipelines.orchestration.runs.reconciliation import ORIGIN_TAG
+from warehouse.records.errors import WorkerUnavailableError
 
 pytestmark = pytest.mark.full
 
@@ -32,6 +37,13 @@ def launcher_of(instance: FakeInstance) -> JobRunLauncher:
     made = JobRunLauncher()
     made.register_instance(instance)  # type: ignore[arg-type]  # what is used of one
     return made
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a broker that nobody answers at."""
+    monkeypatch.setenv("CELERY_BROKER_URL", BROKER)
+    return BROKER
 
 
 @pytest.fixture
@@ -64,53 +76,27 @@ def test_terminate_of_an_unknown_run_did_not_work(terminated: list[str]) -> None
     assert terminated == []
 
 
-@pytest.mark.soak
-def test_celery_asks_the_run_of_a_job_to_end_alike() -> None:
-    code = (
-        f"import os; os.environ['CELERY_BROKER_URL'] = {BROKER!r}\n"
-        "from pipelines.orchestration.runs.celery_runs import CeleryJobLauncher\n"
-        "from tests.orchestration.runs.test_run_launcher import FakeInstance\n"
-        "launcher = CeleryJobLauncher.from_config_value(None, {})\n"
-        "instance = FakeInstance(is_of_a_job=True)\n"
-        "launcher.register_instance(instance)\n"
-        "print(launcher.terminate('one'), launcher.terminate('none'))\n"
-        "print(instance.canceling, launcher.broker)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["True", "False", "['one']", BROKER]
+def test_celery_asks_the_run_of_a_job_to_end_alike(broker: str) -> None:
+    launcher = CeleryJobLauncher.from_config_value(None, {})
+    instance = FakeInstance(is_of_a_job=True)
+    launcher.register_instance(instance)  # type: ignore[arg-type]  # what is used of one
+    assert (launcher.terminate("one"), launcher.terminate("none")) == (True, False)
+    assert (instance.canceling, launcher.broker) == (["one"], broker)
 
 
-@pytest.mark.soak
 def test_a_broker_that_cannot_be_asked_may_have_runs_that_wait() -> None:
-    code = (
-        "from pipelines.orchestration.runs.celery_runs import count_waiting\n"
-        f"print(count_waiting({BROKER!r}), count_waiting('memory://'))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["None", "0"]
+    assert (count_waiting(BROKER), count_waiting("memory://")) == (None, 0)
 
 
-def test_a_worker_takes_one_run_at_a_time_and_only_once() -> None:
-    code = (
-        f"import os; os.environ['CELERY_BROKER_URL'] = {BROKER!r}\n"
-        "from pipelines.orchestration.runs.celery_runs import app\n"
-        "c = app.conf\n"
-        "print('execute_job' in app.tasks, c.worker_disable_prefetch, c.task_acks_late,\n"
-        "      c.broker_transport_options['visibility_timeout'] > 86_400, c.broker_url)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["True", "True", "False", "True", BROKER]
+def test_a_worker_takes_one_run_at_a_time_and_only_once(broker: str) -> None:
+    app = make_worker_app()
+    assert "execute_job" in app.tasks
+    assert (app.conf.worker_disable_prefetch, app.conf.task_acks_late) == (True, False)
+    assert app.conf.broker_transport_options["visibility_timeout"] > DAY_S
+    assert app.conf.broker_url == broker
 
 
-def test_a_worker_without_a_broker_is_told_what_to_set() -> None:
-    code = "from pipelines.orchestration.runs.celery_runs import app"
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False
-    )
-    assert "CELERY_BROKER_URL is not set" in done.stderr
+def test_a_worker_without_a_broker_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CELERY_BROKER_URL", raising=False)
+    with pytest.raises(WorkerUnavailableError, match="CELERY_BROKER_URL is not set"):
+        _ = celery_runs.app

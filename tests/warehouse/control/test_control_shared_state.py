@@ -159,7 +159,8 @@ def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> No
 
 def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None:
     def is_spent(host: str) -> bool:
-        return hosts.take_token(control, host, rate_per_s=99, burst=9, daily_budget=2).spent
+        grant = hosts.take_token(control, host, rate_per_s=99, burst=9, daily_budget=2)
+        return grant.waits_for == "day"
 
     assert [is_spent("a"), is_spent("a"), is_spent("a"), is_spent("b")] == [
         False,

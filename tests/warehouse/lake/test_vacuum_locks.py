@@ -135,8 +135,8 @@ def test_an_address_keeps_what_may_be_about_to_be_committed_and_no_erased_row(
     files = unnamed_files(lake)
     named = [Path(file) for file in lake.files(SONGS)]
     far.compact(SONGS)
-    assert far.erase(SONGS, "song_id = '1'") == 1
-    far.forget(SONGS)
+    assert far.delete_where(SONGS, "song_id = '1'") == 1
+    far.delete_old_versions(SONGS)
     assert [path.exists() for path in files] == [True, False]
     assert not any(path.exists() for path in named)
     assert stored(lake) == titled("0", "2")

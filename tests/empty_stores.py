@@ -1,8 +1,9 @@
-"""Empty tables of a lake, made once in a run of the tests and linked into each new lake.
+"""Empty stores: what is the same in each of them is made once in a run of the tests.
 
 A lake has some forty tables, and making one takes 9 ms: a third of a second in each of a thousand
-tests. Tests of the making itself ask for `tables_made_anew`, and each process that a test starts
-on a new home makes its tables, too. A plugin of the tests, named in their `conftest.py`.
+tests. They are linked into each new lake; tests of the making itself ask for `tables_made_anew`,
+and each process that a test starts on a new home makes its tables, too. The schema of a control
+store is compiled once. A plugin of the tests, named in their `conftest.py`.
 """
 
 import os
@@ -10,11 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 
 from tests.shared_files import SharedFolder
+from warehouse.control.schema import MARKS, METADATA
 from warehouse.lake import store
 from warehouse.lake.schema_evolution import open_table
 from warehouse.lake.store import OPENED_NOTE, are_opened, note_opened
@@ -84,3 +89,27 @@ def _tables_are_copied(shared_folder: SharedFolder) -> Iterator[None]:
 def tables_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tables of this test be created as they are for users."""
     monkeypatch.setattr(store, "are_opened", are_opened)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _schema_is_compiled_once() -> Iterator[None]:
+    statements: list[str] = []
+    dialect = sqlite.dialect()
+
+    def note(statement: sa.schema.ExecutableDDLElement, *_: object, **__: object) -> None:
+        statements.append(str(statement.compile(dialect=dialect)))
+
+    everything = [table for table in METADATA.sorted_tables if table is not MARKS]
+    create_all = METADATA.create_all
+    create_all(sa.create_mock_engine("sqlite://", note), tables=everything, checkfirst=False)
+
+    def create_compiled(connection: sa.Connection, **options: Any) -> None:
+        if connection.dialect.name != "sqlite" or options.get("tables") != everything:
+            create_all(connection, **options)
+            return
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(METADATA, "create_all", create_compiled)
+        yield
