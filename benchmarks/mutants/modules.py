@@ -19,7 +19,11 @@ LAKE = (
 ARRANGING = ("tests/warehouse/maintenance/test_sorting.py",)
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "api/server/middleware.py": ("tests/api/server/test_guard_rules.py",),
+    "api/server/middleware.py": (
+        "tests/api/server/test_guard_rules.py",
+        "tests/api/server/test_rate_limit.py",
+        "tests/api/server/test_request_context.py",
+    ),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/scoring.py": (
         "tests/audio/matching/test_scoring.py",

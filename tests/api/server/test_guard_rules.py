@@ -1,11 +1,14 @@
 """Which hosts, origins and bodies the guard lets in."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Message, Scope
+from starlette.types import Message, Receive, Scope, Send
 
 from api.responses.errors import error_spec
 from api.server.middleware import (
@@ -325,6 +328,28 @@ async def test_a_body_that_grows_beyond_the_limit_is_cut_off(header: tuple[bytes
     with pytest.raises(SametrackError, match="larger than 10 bytes") as caught:
         await answer(_limited(), _post(header), *_body(b"12345", b"67890", b"1"))
     assert caught.value.type == "body_too_large"
+
+
+async def test_a_body_that_does_not_arrive_in_time_is_refused_where_it_is_read() -> None:
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("nothing arrives")
+
+    guard = replace(_limited(), body=BodyLimits(max_bytes=10, timeout_s=0.001))
+    with pytest.raises(SametrackError, match=r"within 0\.001 seconds") as caught:
+        await guard(_declared(b"1"), receive, refuse)  # type: ignore[arg-type]  # never called
+    assert caught.value.type == "request_timeout"
+
+
+async def test_the_time_of_a_body_does_not_bound_what_comes_after_it() -> None:
+    async def listen(_scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await asyncio.sleep(0)
+        await send(await receive())
+
+    guard = replace(_limited(), app=listen, body=BodyLimits(max_bytes=10, timeout_s=0.0))
+    end: Message = {"type": "http.disconnect"}
+    assert await answer(guard, _declared(b"1"), *_body(b"1"), end) == [end]
 
 
 async def test_body_limit_does_not_apply_to_websockets() -> None:
