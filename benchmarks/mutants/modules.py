@@ -61,6 +61,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "warehouse/queries/lists.py": (
         "tests/warehouse/queries/test_list_union_rules.py",
+        "tests/warehouse/queries/test_list_unions.py",
         "tests/api/services/test_cursors.py",
     ),
     "pipelines/platform/http/link_gate.py": ("tests/platform/http/test_link_gate.py",),
@@ -68,7 +69,11 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/platform/parsers/test_links.py",
         "tests/platform/http/test_link_gate.py",
     ),
-    "warehouse/tables/column.py": ("tests/warehouse/test_row_contract.py",),
+    "warehouse/tables/column.py": (
+        "tests/warehouse/test_row_contract.py",
+        "tests/warehouse/test_data_dictionary.py",
+        "tests/orchestration/test_described_assets.py",
+    ),
     "warehouse/lake/store.py": LAKE,
     "warehouse/lake/record_rows.py": ("tests/warehouse/lake/test_observation_rows.py",),
     "warehouse/maintenance/compaction.py": ARRANGING,

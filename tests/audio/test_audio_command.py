@@ -161,9 +161,9 @@ def test_audio_matching_loads_no_heavy_library() -> None:
 
 
 BAD = {
-    "gone.m4a": "gone.m4a does not exist",
-    "text.mp4": "text.mp4: the file cannot be decoded",
-    "empty.mp3": "empty.mp3 is empty",
+    "gone.m4a": ("gone.m4a does not exist", "file_missing"),
+    "text.mp4": ("text.mp4: the file cannot be decoded", "undecodable"),
+    "empty.mp3": ("empty.mp3 is empty", "file_empty"),
 }
 
 
@@ -188,6 +188,7 @@ def test_a_file_that_is_no_sound_is_an_input_error_in_every_command(
     sounds: Path, tmp_path: Path, command: str, name: str
 ) -> None:
     song, bad = str(sounds / "song.m4a"), str(sounds / name)
+    said, reason = BAD[name]
     (tmp_path / "song.m4a").write_bytes((sounds / "song.m4a").read_bytes())
     words = ["--reference", song, "--candidate", bad]
     if command == "identify":
@@ -195,12 +196,12 @@ def test_a_file_that_is_no_sound_is_an_input_error_in_every_command(
     for more in ([], ["--json"]):
         result = runner.invoke(audio_app, [command, *words, *more])
         assert result.exit_code == 2, result.output
-        assert BAD[name] in " ".join(result.stderr.split())
+        assert said in " ".join(result.stderr.split())
     document = json.loads(result.stdout) if command != "explain" else {}
     if command == "compare":
         assert document["verdict"] == "not_comparable"
         assert document["max_seconds"] == 60.0
-        assert document["sounds"][1]["not_comparable_reason"] == "undecodable"
+        assert document["sounds"][1]["not_comparable_reason"] == reason
     if command == "identify":
         assert document["clips"][0]["recording"] == "song.m4a"
-        assert document["clips"][1]["not_comparable_reason"] == "file_empty"
+        assert document["clips"][1]["not_comparable_reason"] == reason

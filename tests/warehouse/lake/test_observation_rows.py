@@ -13,11 +13,15 @@ from warehouse.lake.record_rows import (
     comparison_from_row,
     hashtag_from_row,
     observation_row,
+    search_page_from_row,
+    search_page_row,
     track_from_row,
+    unavailability_from_row,
     video_from_row,
     video_row,
 )
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, SearchedRange
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     Author,
@@ -26,6 +30,7 @@ from warehouse.records.videos import (
     Music,
     Statistics,
     Track,
+    Unavailability,
     Video,
 )
 from warehouse.tables import BY_NAME
@@ -224,6 +229,35 @@ def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
     assert song == {**asdict(track), "created_at": None, "created_at_source": None, **ORIGIN}
     assert person == {**asdict(account), **ORIGIN}
     assert word == {**asdict(hashtag), **ORIGIN}
+
+
+def test_a_search_page_comes_back_from_its_row_and_videos() -> None:
+    begun = SearchPosition(cursor=12, search_id="s-1", backtrace="b-1")
+    page = SearchPage(
+        videos=(Video(aweme_id="1", surface="search_stream", observed_at=NOW),),
+        next_position=SearchPosition(cursor=24, search_id="s-2", backtrace="b-2"),
+        has_more=True,
+        nil_type="no_result",
+        skipped_cards=3,
+        is_cut=True,
+    )
+    row = search_page_row(page, term="midnight", place=begun)
+    assert search_page_from_row(row, page.videos) == page
+    assert (row["term"], row["cursor"], row["search_id"], row["backtrace"]) == (
+        "midnight", 12, "s-1", "b-1",
+    )  # fmt: skip
+    assert row["item_count"] == 1
+
+
+def test_why_a_video_is_not_shown_comes_back_from_the_row_of_its_capture() -> None:
+    row = {"reason": "private", "notice": "unavailable here", "detail_msg": "by its author"}
+    assert unavailability_from_row(row) == Unavailability(
+        reason="unavailable",
+        filter_reason="private",
+        notice="unavailable here",
+        detail_msg="by its author",
+    )
+    assert unavailability_from_row({"reason": None}).notice is None
 
 
 def test_hashtags_of_a_row_without_them_are_unknown() -> None:
