@@ -38,6 +38,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/scan/service/service.py": (
         "tests/scan/rules/test_job_rules.py",
         "tests/scan/rules/test_lost_runs.py",
+        "tests/scan/test_single_flight.py",
+        "tests/scan/test_served_results.py",
+        "tests/scan/test_result_cache.py",
+        "tests/contract/test_hot_videos_and_jobs.py",
     ),
     "pipelines/scan/rules/coverage.py": (
         "tests/scan/rules/test_random_audit.py",
