@@ -160,6 +160,10 @@ class BodyLimits(NamedTuple):
     max_bytes: int
     timeout_s: float
 
+    def too_large(self) -> errors.BodyTooLargeError:
+        """Return the error of a larger body."""
+        return errors.BodyTooLargeError(f"The request body is larger than {self.max_bytes} bytes")
+
 
 @dataclass(frozen=True, eq=False)
 class Guard:
@@ -223,7 +227,7 @@ def check_declared_size(headers: Headers, limits: BodyLimits) -> errors.BodyTooL
     declared = headers.get("content-length", "")
     if not _NUMBER.fullmatch(declared) or int(declared) <= limits.max_bytes:
         return None
-    return errors.BodyTooLargeError(f"The request body is larger than {limits.max_bytes} bytes")
+    return limits.too_large()
 
 
 def limited_body(receive: Receive, limits: BodyLimits) -> Receive:
@@ -246,9 +250,7 @@ def limited_body(receive: Receive, limits: BodyLimits) -> Receive:
         # A chunked body declares no size, so it is counted as it arrives.
         size += len(message.get("body", b""))
         if size > limits.max_bytes:
-            raise errors.BodyTooLargeError(
-                f"The request body is larger than {limits.max_bytes} bytes"
-            )
+            raise limits.too_large()
         is_complete = not message.get("more_body", False)
         return message
 

@@ -232,8 +232,8 @@ def test_a_body_belongs_to_a_capture_or_a_probe() -> None:
         columns=(Column("sha256", TEXT, "hash"), *OBSERVED.columns[1:]),
     )
     then = {"observed_at": NOW - timedelta(hours=2), "committed_at": NOW - timedelta(hours=2)}
-    found = [broken(bodies, sha256=name, **then) for name in ("a", "b", "c")]
-    assert found == [set(), set(), {HAS_CAPTURE}]
+    rules = [broken(bodies, sha256=name, **then) for name in ("a", "b", "c")]
+    assert rules == [set(), set(), {HAS_CAPTURE}]
 
 
 def test_types_in_sql_are_those_of_the_columns() -> None:

@@ -108,7 +108,7 @@ class VidplatPublic(Provider):
         try:
             async with self._client.circuit(request):
                 response = await self._client.fetch(request)
-                if self._client.profile.markers.gone_query in (response.location or ""):
+                if self._surfaces.is_gone(response):
                     raise errors.InvalidMusicInputError(
                         "the target of the short link was deleted", hint=_LINK_HINT
                     )

@@ -136,6 +136,10 @@ class SurfaceReader(HostReader[ParseContext]):
             or host_matches(address.host, self.profile.links.region)
         )
 
+    def is_gone(self, response: HttpResponse) -> bool:
+        """Return True for the redirect of a deleted video; the video it names is unrelated."""
+        return self.profile.markers.gone_query in (response.location or "")
+
     def interpret[T](
         self,
         response: HttpResponse,
@@ -150,8 +154,7 @@ class SurfaceReader(HostReader[ParseContext]):
             address=response.url,
             place=request.place,
             is_first=request.is_first,
-            # The redirect of a deleted video; the video that it names is unrelated.
-            is_gone=self.profile.markers.gone_query in (response.location or ""),
+            is_gone=self.is_gone(response),
         )
         # The redirect of a deleted video is an answer about the video, which its parser reads.
         if not context.is_gone:
