@@ -6,7 +6,7 @@ from contextlib import suppress
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import load_profile
-from tests.platform.host_rates import NoRateLimit
+from tests.platform.lenient_hosts import NoCircuits, NoRateLimit
 
 PIECE = 65_536
 
@@ -30,7 +30,10 @@ async def _read(body: bytes, coding: str) -> int:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     profile = load_profile("sandbox", sandbox_port=port)
-    async with server, GuestClient(profile, HostPolicy(limiter=NoRateLimit())) as client:
+    async with (
+        server,
+        GuestClient(profile, HostPolicy(limiter=NoRateLimit(), circuits=NoCircuits())) as client,
+    ):
         host = profile.hosts.share
         ask = HttpRequest(
             surface="music_list", url=f"http://{host}:{port}/", allowed=(host,), attempts=1

@@ -17,6 +17,7 @@ from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
+from tests.platform.lenient_hosts import NoCircuits
 from warehouse.control import open_control
 from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError
@@ -93,7 +94,7 @@ async def test_the_time_of_a_round_ends_every_question(tmp_path: Path, silent_po
     profile = load_profile("sandbox", sandbox_port=silent_port)
     control = open_control(home.control_url, world="sandbox")
     limiter = HostRateLimiter(control, profile.rate, daily_budget=100)
-    reader = ProbeReader(GuestClient(profile, HostPolicy(limiter=limiter)))
+    reader = ProbeReader(GuestClient(profile, HostPolicy(limiter=limiter, circuits=NoCircuits())))
     canaries = Canaries()
     canaries.offer("music_id", "7300000000000000001")
     found = await ProbeRound(reader, canaries, {}, "cli").run(PROBES, total_s=0.3)

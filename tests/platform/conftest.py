@@ -1,5 +1,6 @@
 """A client that answers from a script, and the shape files. Fakes of this area live here."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from pipelines.platform.call_trace import HttpResponse, current_trace
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import DEFAULT_PAUSE_S, HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
+from tests.platform.lenient_hosts import NoCircuits
 from tests.platform.sandbox_platform import (
     client,
     clock,
@@ -58,11 +60,12 @@ class ScriptedClient(GuestClient):
         self, profile: PlatformProfile, script: Sequence[HttpResponse | SametrackError]
     ) -> None:
         self.profile = profile
-        self.limits = HttpLimits()
+        self.limits = HttpLimits(wait_initial_s=0, wait_jitter_s=0)
+        self._faults = Counter()
         self.asked: list[HttpRequest] = []
         self.is_closed = False
         self.pauses = PausedHosts()
-        self.policy = HostPolicy(limiter=self.pauses)
+        self.policy = HostPolicy(limiter=self.pauses, circuits=NoCircuits())
         self._script = list(script)
 
     async def fetch(self, ask: HttpRequest) -> HttpResponse:

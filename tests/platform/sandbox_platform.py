@@ -25,7 +25,7 @@ from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.platform.host_rates import AT_ONCE
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
@@ -139,7 +139,8 @@ async def client(
     scripted_profile: PlatformProfile, control_store: ControlStore, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
     policy = HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock),
+        circuits=NoCircuits(),
     )
     async with AsyncExitStack() as stack:
         yield await stack.enter_async_context(GuestClient(scripted_profile, policy, limits=PATIENT))

@@ -228,13 +228,12 @@ class GuestClient:
                 hint="remove it from `[surfaces] off` in PROFILE_PATCH to request it again",
             )
         host = urlsplit(request.url).hostname or ""
-        async with self.policy.watch(host, request.surface):
+        async with self.policy.circuits.watch(host, request.surface):
             try:
                 yield
             except errors.ForbiddenError as error:
                 # A refused visitor waits before anything else of this host is asked.
-                was_asked = error.reason not in UNASKED_REASONS
-                if was_asked and self.policy.circuits is not None:
+                if error.reason not in UNASKED_REASONS:
                     await self._back_off(host)
                 raise
             except errors.RateLimitedError as error:
@@ -331,8 +330,7 @@ class GuestClient:
                     dial = await self._dialler.dial_address(address.host, surface=request.surface)
                     await self.policy.limiter.wait(address.host, surface=request.surface)
                     # Another request may have met a refusal while this one waited for its turn.
-                    if self.policy.circuits is not None:
-                        self.policy.circuits.recheck(address.host, request.surface)
+                    self.policy.circuits.recheck(address.host, request.surface)
                     response = await self._exchange(address, dial, request, sink)
                     return await self.apply_status(response, address)
             except errors.UnreachableError:

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
@@ -357,12 +357,8 @@ class HostPolicy:
     """Host policy of one client. A part that is None is switched off."""
 
     limiter: HostRateLimiter
-    circuits: CircuitBreaker | None = None
+    circuits: CircuitBreaker
     responses: StoredResponses | None = None
     robots: RobotsPolicy | None = None
     health: LearnedHealth = field(default_factory=LearnedHealth)
     sick_policy: SickPolicy = SickPolicy.IF_DUE
-
-    def watch(self, host: str, surface: str) -> AbstractAsyncContextManager[None]:
-        """Guard a request to a surface; see `CircuitBreaker.watch`."""
-        return nullcontext() if self.circuits is None else self.circuits.watch(host, surface)

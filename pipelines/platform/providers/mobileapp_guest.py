@@ -145,7 +145,7 @@ class MobileAppGuest(VidplatPublic):
         with open_call_trace() as call_trace:
             app_track: Reading[Track] | errors.UpstreamError
             try:
-                async with self._client.policy.watch(self._reader.host, SURFACE):
+                async with self._client.policy.circuits.watch(self._reader.host, SURFACE):
                     dump = await self._reader.read_track(music_id)
                 context = self._context(SURFACE)
                 body = screens.pack_track(dump, layout=(await self._reader.ready()).name)
@@ -170,7 +170,7 @@ class MobileAppGuest(VidplatPublic):
         """Return videos of a track from a place on, each opened in the app."""
         music_id, cursor = request.entity_id, request.cursor
         with open_call_trace() as call_trace:
-            async with self._client.policy.watch(self._reader.host, SURFACE):
+            async with self._client.policy.circuits.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
         for item in page.items:
@@ -224,7 +224,7 @@ class MobileAppGuest(VidplatPublic):
         try:
             # The author of a video leads to a page of the app that shows the public handle.
             link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
-            async with self._client.policy.watch(self._reader.host, SURFACE):
+            async with self._client.policy.circuits.watch(self._reader.host, SURFACE):
                 handle = await self._reader.read_handle(link)
             if handle is not None:
                 request = table.SourceRequest(entity_id=f"@{handle}")

@@ -14,7 +14,7 @@ from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.fake_clock import FakeClock
-from tests.platform.host_rates import AT_ONCE
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
 from tests.platform.sandbox_platform import PATIENT
 from tests.platform.shape_answers import read_index
 from warehouse.control import ControlStore
@@ -48,7 +48,8 @@ async def test_an_account_by_its_handle_needs_no_page(
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     scripted_server.answers[PATH] = [head.encode() + body]
     policy = HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock),
+        circuits=NoCircuits(),
     )
     pages: Any = NoPages()
     client = BrowserClient(scripted_profile, policy, pages=pages, limits=PATIENT, clock=clock)
@@ -101,7 +102,8 @@ async def test_a_surface_that_fails_beside_the_wanted_one_fails_only_when_it_is_
     clock: FakeClock,
 ) -> None:
     policy = HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock),
+        circuits=NoCircuits(),
     )
     pages: Any = OneAccount(scripted_profile, user_info=status, user_posts=200)
     client = BrowserClient(scripted_profile, policy, pages=pages, limits=PATIENT, clock=clock)

@@ -26,8 +26,8 @@ from pipelines.platform.providers.browser_public import BrowserPublic
 from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.platform.host_rates import AT_ONCE
-from tests.platform.sandbox_platform import PATIENCE_S, ScriptedServer, never
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
+from tests.platform.sandbox_platform import PATIENCE_S, PATIENT, ScriptedServer, never
 from warehouse.control import ControlStore, hosts, open_control
 from warehouse.control.schema import HOSTS
 from warehouse.home import open_home
@@ -120,6 +120,7 @@ async def control_store(
 async def policy(control_store: ControlStore) -> HostPolicy:
     return HostPolicy(
         limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3),
+        circuits=NoCircuits(),
         sick_policy=SickPolicy.ALWAYS,  # what one test is refused says nothing to the next
     )
 
@@ -135,7 +136,8 @@ async def provider(
         allowed=profile.links.redirect, clock=clock,
     )  # fmt: skip
     built = BrowserPublic(
-        BrowserClient(profile, policy, pages=pages, clock=clock), name="browser-public",
+        BrowserClient(profile, policy, pages=pages, limits=PATIENT, clock=clock),
+        name="browser-public",
     )  # fmt: skip
     yield built
     await built.aclose()
@@ -391,7 +393,9 @@ async def test_a_browser_that_does_not_start_is_named(
     limiter = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
     pages = PageLoader(scripted_profile, limiter, chromium=broken, allowed=())
     built = BrowserPublic(
-        BrowserClient(scripted_profile, HostPolicy(limiter=limiter), pages=pages),
+        BrowserClient(
+            scripted_profile, HostPolicy(limiter=limiter, circuits=NoCircuits()), pages=pages
+        ),
         name="browser-public",
     )
     with pytest.raises(UnreachableError) as caught:

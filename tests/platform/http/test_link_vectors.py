@@ -20,7 +20,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from tests.platform.host_rates import AT_ONCE
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
 pytestmark = pytest.mark.full
@@ -135,7 +135,8 @@ async def test_client_connects_to_permitted_addresses(
 async def test_a_name_that_leads_inside_is_not_dialled(control_store: Any, ear: Ear) -> None:
     """Alone, and hidden behind an address that would be permitted."""
     policy = HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3),
+        circuits=NoCircuits(),
     )
     document = load_profile("sandbox", sandbox_port=ear.port).model_dump()
     profile = PlatformProfile.model_validate({**document, "name": "elsewhere", "pins": {}})

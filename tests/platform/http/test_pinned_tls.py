@@ -12,7 +12,7 @@ import pytest
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from tests.platform.host_rates import AT_ONCE
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import UnreachableError
 
@@ -52,7 +52,9 @@ async def secure_profile(names_asked: list[str]) -> AsyncIterator[PlatformProfil
 
 def _client(profile: PlatformProfile, control_store: Any, *, trusting: bool) -> GuestClient:
     tls = ssl.create_default_context(cafile=str(PAIR)) if trusting else None
-    policy = HostPolicy(limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100))
+    policy = HostPolicy(
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100), circuits=NoCircuits()
+    )
     return GuestClient(profile, policy, limits=LIMITS, tls=tls)
 
 

@@ -10,7 +10,7 @@ from pipelines.platform.mobileapp.screens import App, load_app
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, to_dump
 from tests.fake_clock import FakeClock
-from tests.platform.host_rates import NoRateLimit
+from tests.platform.lenient_hosts import NoRateLimit
 
 PACKAGE = "localhost.vidplat.app"
 TRACK = "7361234567890123456"

@@ -14,7 +14,7 @@ from pipelines.settings import Settings
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
 from tests.platform.conftest import ScriptedClient
-from tests.platform.host_rates import NoRateLimit
+from tests.platform.lenient_hosts import NoRateLimit
 from tests.platform.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,

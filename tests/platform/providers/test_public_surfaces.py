@@ -15,7 +15,7 @@ from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
 from pipelines.platform.sources.table import Reading
-from tests.platform.host_rates import AT_ONCE
+from tests.platform.lenient_hosts import AT_ONCE, NoCircuits
 from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
@@ -60,7 +60,8 @@ def platform(sandbox: Any) -> Iterator[Platform]:
 
 def _client(profile: PlatformProfile, control_store: Any) -> GuestClient:
     policy = HostPolicy(
-        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100_000, max_wait_s=3)
+        limiter=HostRateLimiter(control_store, AT_ONCE, daily_budget=100_000, max_wait_s=3),
+        circuits=NoCircuits(),
     )
     return GuestClient(profile, policy, limits=LIMITS)
 
