@@ -69,6 +69,7 @@ def create_app(
         observe=services.metrics.observe,
         note=note,
         internal_tokens=internal_tokens,
+        read_shared_page=None if services.shared_links is None else services.shared_links.page,
     )
     if internal_app is not None:
         internal_app.app = wrapped  # the tools call the service through all of its middleware

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.routes.dependencies import Services
+from api.server.access.sessions import open_session_key, signer_of
 from api.server.health import PlatformHealth, Readiness, probe_disk, probe_workers, probe_writable
 from api.server.listener import server_options
 from api.server.metrics import Metrics, StoreMetrics
@@ -29,9 +30,10 @@ from api.services.job_feed import JobBroadcaster
 from api.services.pictures import PictureService
 from api.services.reads.chart import open_chart_history
 from api.services.reads.sources import Sources
+from api.services.shared_links import SharedLinkService
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
-from api.settings import ApiSettings
+from api.settings import SHARED_PAGES, ApiSettings
 from pipelines.captures.tracing import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
@@ -41,7 +43,7 @@ from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.scan.service.open_service import build_scan_service
 from warehouse.caches import open_excerpts, open_pictures
 from warehouse.control import ControlStore, captures, hosts, jobs
-from warehouse.control.sessions import StoredSessions
+from warehouse.control.access.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import Home, open_home
 from warehouse.queries import results, surface_health
@@ -148,21 +150,22 @@ def _build_services(
         engine.refresh()  # an annotation is shown right after it was added
         return results.read_annotations(engine, comparison_id)
 
+    evidence = EvidenceService(
+        read_comparison=partial(results.read_comparison, engine),
+        read_comparisons=partial(results.read_comparisons, engine),
+        read_captions=partial(results.read_captions, engine),
+        read_sounds=partial(results.read_sounds, engine),
+        excerpts=open_excerpts(
+            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+        ),
+        is_demo=is_demo,
+    )
     readiness, metrics = _build_health(settings, home, control, engine, is_demo=is_demo)
     return Services(
         readiness=readiness,
         metrics=metrics,
         scan_service=scan_service,
-        evidence=EvidenceService(
-            read_comparison=partial(results.read_comparison, engine),
-            read_comparisons=partial(results.read_comparisons, engine),
-            read_captions=partial(results.read_captions, engine),
-            read_sounds=partial(results.read_sounds, engine),
-            excerpts=open_excerpts(
-                home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
-            ),
-            is_demo=is_demo,
-        ),
+        evidence=evidence,
         annotations=AnnotationService(
             read_comparison=partial(results.read_comparison, engine),
             read_annotations=read_all_annotations,
@@ -172,6 +175,12 @@ def _build_services(
         sources=sources,
         sql=SqlService(runner, is_demo=is_demo),
         pictures=_build_pictures(settings, home, sources) if settings.pictures else None,
+        shared_links=SharedLinkService(
+            control,
+            scan_service,
+            evidence,
+            open_signer=lambda: signer_of(open_session_key(settings.data_home), SHARED_PAGES),
+        ),
         changes=changes,
         sessions=StoredSessions(control),
     )

@@ -15,6 +15,8 @@ from pipelines.settings import Settings
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SERVICE_VERSION = "2.0.0"
+SHARED_PAGES = "/shared/"
+"""Beginning of the addresses of read-only links; the rest is the token of a link."""
 MCP_PATH = "/mcp"
 
 

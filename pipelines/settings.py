@@ -4,6 +4,7 @@ Values come from the environment or from `.env` in the working directory; names 
 """
 
 from datetime import date
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -145,6 +146,11 @@ class Settings(BaseSettings):
     digest_webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="hosts that may receive digests, comma-separated"
     )
+    alert_networks: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="networks inside the machine or its site that alerts may contact, such as "
+        "10.1.2.0/24, comma-separated",
+    )
 
     @field_validator(
         "profile_patch",
@@ -176,10 +182,17 @@ class Settings(BaseSettings):
         last_day_of(value)
         return value
 
-    @field_validator("digest_webhook_hosts", mode="before")
+    @field_validator("digest_webhook_hosts", "alert_networks", mode="before")
     @classmethod
-    def _split_hosts(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         """Split the text of an environment variable: `a.example, b.example`."""
         if not isinstance(value, str):
             return value
         return tuple(name.strip() for name in value.split(",") if name.strip())
+
+    @field_validator("alert_networks")
+    @classmethod
+    def _check_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for network in value:
+            ip_network(network)
+        return value

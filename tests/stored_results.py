@@ -1,5 +1,6 @@
 """Documents as a worker writes them, for tests and benches that run no scan."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,6 +90,24 @@ def work(number: int) -> Any:
         source_music_url=f"https://vidplat.example/music/{music_id}",
         comparison=_comparison(video.aweme_id, music_id) if is_heard else None,
     )
+
+
+def variant(number: int, *, likes: int, speed: float = 1.2, kind: str = "speed") -> Any:
+    """A video with the recording changed, under a music id of its own."""
+    video = work(3 * number)  # linked by sound, so with evidence
+    document = {name: video[name] for name in video if not name.startswith(("link", "source_cha"))}
+    counts = {**video["statistics"], "digg_count": likes}
+    return {
+        **document, "aweme_id": f"73900000000000{number:05}", "statistics": counts,
+        "variant_kind": kind, "speed": speed, "semitones": 0.0,
+    }  # fmt: skip
+
+
+def with_variants(document: Any, *variants: Any) -> Any:
+    """A result document with these variants."""
+    kinds = Counter(entry["variant_kind"] for entry in variants)
+    entry = {"count": len(variants), "aweme_list": list(variants), "by_kind": dict(kinds)}
+    return {**document, "variants": entry}
 
 
 def _comparison(aweme_id: str, music_id: str) -> Comparison:

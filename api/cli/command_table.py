@@ -63,6 +63,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             ".watchlist:app",
             "Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
         ),
+        "alerts": (".alerts:app", "Alerts: list, add, test, remove channels."),
         "catalog": (
             ".catalog:app",
             "Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
@@ -70,6 +71,10 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
         "report": (
             ".report:report",
             "Write the report of a notebook or a job as one self-contained HTML file.",
+        ),
+        "link": (
+            ".link:app",
+            "Read-only links to results, for readers without a token: create, list, revoke.",
         ),
         "demo": (
             ".demo:demo",
@@ -79,6 +84,10 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
     },
     "Read": {
         "user": (".operations:user", "Accounts: id, profile, posts, metrics."),
+        "track": (
+            ".track:track",
+            "Show the page of a track: usage count over time, scans, creators, regions, variants.",
+        ),
         "music": (".operations:music", "Tracks: list, hot, batch, discover."),
         "hashtag": (".operations:hashtag", "Hashtags: list."),
         "videos": (".operations:videos", "Show videos by id, with all four counts."),
@@ -101,7 +110,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             "Run a named query of the library; `--list` shows all with their parameters.",
         ),
         "notebook": (
-            ".notebook:notebook",
+            ".analysis.notebook:notebook",
             "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
         ),
         "export": (

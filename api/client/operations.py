@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
     from . import answers
     from .answers import (
+        AlertLanguage,
         AnnotationVerdict,
+        CatalogTrackSort,
         ChartLinkDecision,
         JobStatus,
         NoteKind,
         SeriesKind,
+        SharedLinkKind,
         SortBy,
     )
 
@@ -35,6 +38,7 @@ SEARCH = "/api/v1/vidplat/search"
 JOBS = f"{APP}/music_collection_jobs"
 OWN = "/api/v1/sametrack"
 LISTS = f"{OWN}/watchlists"
+CHANNELS = f"{OWN}/alert_channels"
 CATALOGS = f"{OWN}/catalogs"
 PAIR = f"{OWN}/comparisons/{{comparison_id}}"
 JOB_EVENTS = f"{OWN}/jobs/{{job_id}}/events"
@@ -202,8 +206,12 @@ class Operations:
         sort_by: SortBy | None = None,
         viral_threshold: int | None = None,
         viral_only: bool | None = None,
+        include_variants: bool = False,
     ) -> answers.JobRankingData:
-        """Return a job with its ranking in another view. Starts no scan."""
+        """Return a job with its ranking in another view. Starts no scan.
+
+        With `include_variants`, a row with `variant_kind` is a variant, which is not confirmed.
+        """
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/preview")
     def job_preview(self, job_id: str) -> answers.JobPreviewData:
@@ -212,6 +220,10 @@ class Operations:
     @operation("GET", f"{OWN}/jobs/{{job_id}}/comparisons")
     def job_comparisons(self, job_id: str) -> answers.ComparisonsData:
         """Return the evidence of all pairs compared in a scan, including rejected ones."""
+
+    @operation("GET", f"{OWN}/jobs/{{job_id}}/plots")
+    def job_plots(self, job_id: str, *, viral_threshold: int | None = None) -> answers.JobPlotsData:
+        """Return what the plots of a scan show: cumulative videos and likes, top creators."""
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/reads")
     def job_reads(self, job_id: str) -> answers.JobReadsData:
@@ -262,6 +274,24 @@ class Operations:
     def watchlist_digests(self, name: str, *, limit: int | None = None) -> answers.WatchDigestsData:
         """Return the digests: changes by entry with their numbers, newest first."""
 
+    @operation("GET", CHANNELS)
+    def alert_channels(self) -> answers.AlertChannelsData:
+        """Return all channels for alerts with their newest test, without their URLs."""
+
+    @operation("POST", CHANNELS)
+    def create_alert_channel(
+        self, name: str, *, url: str, language: AlertLanguage | None = None
+    ) -> answers.AlertChannelData:
+        """Create a channel for alerts by its Apprise URL. Nothing is sent yet."""
+
+    @operation("POST", f"{CHANNELS}/{{name}}/test")
+    def test_alert_channel(self, name: str) -> answers.AlertChannelData:
+        """Send a test message to a channel, and return how it ended."""
+
+    @operation("DELETE", f"{CHANNELS}/{{name}}")
+    def delete_alert_channel(self, name: str) -> answers.AlertChannelDeletedData:
+        """Delete a channel for alerts, and what waits to be sent to it."""
+
     @operation("GET", CATALOGS)
     def catalogs(self) -> answers.CatalogsData:
         """Return all catalogues with the states of their tracks."""
@@ -276,10 +306,12 @@ class Operations:
         name: str,
         *,
         state: Literal["running", "failed", "fresh", "stale", "never_read"] | None = None,
+        sort: CatalogTrackSort | None = None,
+        descending: bool | None = None,
         cursor: int | None = None,
         limit: int | None = None,
     ) -> answers.CatalogTracksData:
-        """Return a page of tracks with their newest results, in their order."""
+        """Return a page of tracks with what all scans have found, by default as imported."""
 
     @operation("POST", f"{CATALOGS}/{{name}}/tracks")
     def import_tracks(
@@ -309,6 +341,10 @@ class Operations:
     @operation("GET", f"{OWN}/chart/songs/{{song_key}}")
     def chart_song(self, song_key: str) -> answers.ChartSongData:
         """Return chart positions, links with reasons, the curve of the videos, lead or lag."""
+
+    @operation("GET", f"{OWN}/chart/tracks")
+    def chart_tracks(self) -> answers.ChartTracksData:
+        """Return the scanned tracks of the stored chart songs, the surest of each song first."""
 
     @operation("GET", f"{OWN}/chart/links")
     def chart_links(self, *, song_key: str | None = None) -> answers.ChartLinksData:
@@ -359,9 +395,29 @@ class Operations:
     ) -> answers.NoteData:
         """Replace the note and the tags of something; without both they are deleted."""
 
+    @operation("POST", f"{OWN}/shared", sent_as={"entity_id": "id"})
+    def create_shared_link(
+        self, entity_id: str, *, kind: SharedLinkKind | None = None, days: int | None = None
+    ) -> answers.SharedLinkData:
+        """Create a read-only link to the result of a job; without `days` it lasts 30."""
+
+    @operation("GET", f"{OWN}/shared", sent_as={"entity_id": "id"})
+    def shared_links(
+        self, *, kind: SharedLinkKind | None = None, entity_id: str | None = None
+    ) -> answers.SharedLinksData:
+        """Return the valid read-only links, newest first: all, or those to one thing."""
+
+    @operation("DELETE", f"{OWN}/shared/{{link_id}}")
+    def revoke_shared_link(self, link_id: str) -> answers.SharedLinkRevokedData:
+        """End a read-only link at once."""
+
     @operation("GET", f"{OWN}/series/{{kind}}/{{entity_id}}")
     def series(self, kind: SeriesKind, entity_id: str) -> answers.SeriesData:
         """Return all observations of a video, an account, or the confirmed videos of a track."""
+
+    @operation("GET", f"{OWN}/tracks/{{music_id}}", id="track")
+    def track(self, music_id: str) -> answers.TrackData:
+        """Return what is stored of a track: usage count, scans, creators, regions, variants."""
 
     @operation("GET", f"{OWN}/storage")
     def storage(self) -> answers.StorageData:

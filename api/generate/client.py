@@ -11,11 +11,14 @@ from typing import get_args
 import unasync
 
 from api.generate.argument_types import render_arguments
+from api.params.catalogs import CatalogTrackSort
 from api.params.notes import ANNOTATION_VERDICTS
 from pipelines.parameters.scan import SORT_ORDERS
 from pipelines.reads.series import SeriesKind
+from warehouse.control.access.shared_links import SHARED_LINK_KINDS
 from warehouse.control.notes import NOTE_KINDS
 from warehouse.exports.atomic_files import write_atomically
+from warehouse.records.alerts import ALERT_LANGUAGES
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import JobStatus
 
@@ -31,11 +34,14 @@ BLOCKING_NAMES: Mapping[str, str] = {
 }
 """What the blocking client uses in place of a name; `unasync` knows those of Python itself."""
 ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
+    "AlertLanguage": ALERT_LANGUAGES,
     "AnnotationVerdict": ANNOTATION_VERDICTS,
+    "CatalogTrackSort": get_args(CatalogTrackSort),
     "ChartLinkDecision": get_args(SongLinkChoice),
     "JobStatus": get_args(JobStatus),
     "NoteKind": NOTE_KINDS,
     "SeriesKind": get_args(SeriesKind),
+    "SharedLinkKind": SHARED_LINK_KINDS,
     "SortBy": SORT_ORDERS,
 }
 """Enumerations of arguments, by the name that users of the client know them by."""

@@ -12,6 +12,7 @@ from api.openapi.reference import OpenApiDocument
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from pipelines.documents.messages import FIGURES, figure_heading
+from pipelines.documents.palette import render_console_palette
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -44,6 +45,7 @@ def derived_files() -> dict[Path, str]:
     # The diagrams
     texts["docs/pictures/packages.svg"] = draw_packages(ROOT)
     texts["api/console/app/messages/figures.js"] = render_console_figures()
+    texts["api/console/style/palette.css"] = render_console_palette()
     texts["docs/pictures/scan.svg"] = draw_graph(read_scan_graph(), "The assets of a scan.")
     return {ROOT / name: text for name, text in texts.items()}
 

@@ -10,10 +10,10 @@ from api.params.scan import BATCH_INPUTS_MEANING
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 
 HINTS_ZH: Mapping[str, str] = {
-    "missing_parameter": "请补充 detail 中指出的参数",
-    "invalid_parameter": "请按 detail 修改参数值，取值范围见接口文档",
+    "missing_parameter": "请补充上述提示中的参数",
+    "invalid_parameter": "请按上述提示修改后重试，取值范围见接口文档",
     "unknown_parameter": "请删除或更正该参数名，全部参数见接口文档",
-    "unresolvable_sec_user_id": "请提供主页链接、主页分享短链接、@账号名或 sec_user_id",
+    "unresolvable_sec_user_id": "请提供主页链接、主页分享短链接、账号名或 sec_user_id",
     "invalid_music_input": "请提供音乐 ID (5 至 30 位数字)、音乐链接或使用该音乐的视频链接",
     "invalid_inputs": "请以文本数组提供 1 至 10 个 ID 或链接",
     "invalid_date_range": "start_date 与 end_date 使用 YYYY-MM-DD 格式，最早 2021-01-01",
@@ -21,7 +21,7 @@ HINTS_ZH: Mapping[str, str] = {
     "malformed_request": "请在关闭连接之前发送完整请求体",
     "request_timeout": "请一次性发送完整请求体；时限由 REQUEST_TIMEOUT_S 设置",
     "unauthorized": "请携带请求头 Authorization: Bearer <令牌> 或 x-api-key: <令牌>",
-    "role_required": "请使用具有 detail 所列权限的令牌；权限见 docs/operation.md",
+    "role_required": "请使用具有上述权限的令牌；权限说明见 docs/operation.md",
     "cross_site_request": "请从本服务自带页面或程序中调用",
     "job_not_found": "请核对 job_id；任务超过保留期后会被删除",
     "not_found": "全部路径见 /docs",
@@ -95,6 +95,8 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "sametrack_comparison_svg": "比对图（SVG）",
     "sametrack_comparison_png": "比对图（PNG）",
     "sametrack_comparison_excerpt": "比对片段试听（MP3）",
+    "sametrack_video_excerpt": "作品音频试听（MP3）",
+    "sametrack_track": "音乐主页",
     "sametrack_job_report": "任务报告（HTML）",
     "sametrack_notes": "备注与标签",
     "sametrack_note": "保存备注与标签",
@@ -116,7 +118,7 @@ SUMMARIES_ZH: Mapping[str, str] = {
 
 DESCRIPTIONS_ZH: Mapping[str, str] = {
     "get_sec_user_id": (
-        "输入主页链接、分享短链接、作品链接、@账号名或包含链接的文本，返回对应的 sec_user_id. "
+        "输入主页链接、分享短链接、作品链接、账号名或包含链接的文本，返回对应的 sec_user_id. "
         "作品链接解析为作者账号；短链接和账号名只解析一次，结果会保存。"
     ),
     "handler_user_profile": "读取账号公开主页：昵称、粉丝数、获赞数、作品数等；未展示的值为 null.",

@@ -3,13 +3,14 @@
 Types and sizes are declared here; `pipelines/catalog/rules.py` says what a line means.
 """
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from api.params.fields import InputText, PrintableText, QueryModel, StrictModel, parameter_field
 from pipelines.catalog.rules import ImportLine, TrackState
 from pipelines.catalog.sources.tables import link_lines
+from warehouse.records.catalogs import MAX_TRACKS
 from warehouse.records.values import Document
 
 MAX_LINES = 500
@@ -75,11 +76,30 @@ class CatalogImportBody(StrictModel):
         return changes
 
 
+CatalogTrackSort = Literal[
+    "imported",
+    "title",
+    "state",
+    "confirmed_video_count",
+    "music_id_count",
+    "music_id_estimate",
+    "variant_video_count",
+    "digg_count",
+    "last_result_at",
+]
+
+
 class CatalogTracksQuery(QueryModel):
     """Query of `sametrack_catalog_tracks`."""
+
+    sort: CatalogTrackSort = Field(
+        "imported",
+        description="what the tracks are sorted by; unknown values are last. 排序依据，未知值在后",
+    )
+    descending: StrictBool = Field(False, description="the largest first. 降序")
 
     state: TrackState | None = Field(None, description="tracks in this state only. 按状态筛选")
     cursor: StrictInt = Field(
         0, ge=0, description="`next_cursor` of the page before. 上一页的 next_cursor"
     )
-    limit: StrictInt = Field(100, ge=1, le=500, description="tracks of a page. 每页数量")
+    limit: StrictInt = Field(100, ge=1, le=MAX_TRACKS, description="tracks of a page. 每页数量")

@@ -29,8 +29,9 @@ class ResolveQuery(QueryModel):
 
     url: InputText = Field(
         description=(
-            "profile link, short share link, video link, @ and the handle, or text that contains a "
-            "link or the id. 主页链接、分享短链接、作品链接、@账号名，或包含链接或 ID 的文本"
+            "profile link, short share link, video link, handle with or without @, or text that "
+            "contains a link or the id. "
+            "主页链接、分享短链接、作品链接、账号名（可不带 @），或包含链接或 ID 的文本"
         )
     )
 

@@ -217,10 +217,15 @@ class RankingQuery(fields.QueryModel):
         "viral_threshold", has_default=False
     )
     viral_only: pydantic.StrictBool | None = fields.parameter_field("viral_only", has_default=False)
+    include_variants: pydantic.StrictBool = pydantic.Field(
+        False,
+        description="rank variants among the confirmed videos, each with its `variant_kind`; they "
+        "count in `totals`, never as confirmed. 将变体一并排行并计入 totals，不计入确认数",
+    )
 
     def to_parameters(self, job: scan.ScanParameters) -> scan.ScanParameters:
         """Return the parameters of a job, changed by those of this query."""
-        return replace(job, **self.model_dump(exclude_none=True))
+        return replace(job, **self.model_dump(exclude_none=True, include=set(scan.VIEW_PARAMETERS)))
 
 
 class JobListQuery(fields.QueryModel):

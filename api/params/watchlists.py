@@ -6,13 +6,23 @@ console follow from them. `api/services/watchlists/service.py` checks what a pla
 
 from typing import Annotated, get_type_hints
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
+from pydantic import (
+    Field,
+    SecretStr,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    create_model,
+)
 
 from api.params import fields, scan
 from warehouse.records import watchlists
+from warehouse.records.alerts import AlertLanguage
 from warehouse.records.values import Document
 
 MAX_EVERY_LENGTH = 100
+MAX_CHANNEL_URL_LENGTH = 2000
 _DEFAULTS = watchlists.DigestThresholds()
 _NAME_MEANING = (
     "name of the watchlist: 1 to 64 lower-case letters, digits, - and _. "
@@ -66,6 +76,35 @@ class ThresholdsBody(fields.StrictModel):
     new_music_id: StrictBool = Field(
         _DEFAULTS.new_music_id,
         description="report new music ids with the same recording. 是否提示同一录音的新音乐 ID",
+    )
+    likes: StrictInt | None = Field(
+        _DEFAULTS.likes,
+        ge=1,
+        le=fields.MAX_SAFE_INTEGER,
+        description="report videos that reach this many likes. 作品点赞数阈值",
+    )
+    creator_followers: StrictInt | None = Field(
+        _DEFAULTS.creator_followers,
+        ge=1,
+        le=fields.MAX_SAFE_INTEGER,
+        description=(
+            "report creators new to a track who have this many followers. 新创作者粉丝数阈值"
+        ),
+    )
+    disappeared: StrictBool = Field(
+        _DEFAULTS.disappeared,
+        description=(
+            "report videos that the platform says it no longer shows. 是否提示平台已不再展示的作品"
+        ),
+    )
+    usage_growth: StrictFloat | None = Field(
+        _DEFAULTS.usage_growth,
+        gt=0,
+        le=fields.MAX_SAFE_INTEGER,
+        description=(
+            "report tracks whose videos, as counted by the platform, grow by this many percent a "
+            "day. 平台统计的使用量日增幅阈值（%）"
+        ),
     )
 
 
@@ -140,4 +179,28 @@ class WatchlistRunsQuery(fields.QueryModel):
 
     limit: StrictInt = Field(
         20, ge=1, le=200, description="maximum number of runs. 返回最新运行的数量"
+    )
+
+
+class AlertChannelBody(fields.StrictModel):
+    """Body of `sametrack_alert_channel_create`."""
+
+    name: Annotated[
+        StrictStr,
+        Field(
+            pattern=watchlists.NAME_PATTERN,
+            description="name of the channel, as of a watchlist. 渠道名称，规则同监控清单",
+            examples=["team-chat"],
+        ),
+    ]
+    # Its length is checked by the service: an error of the model would quote the secret.
+    url: SecretStr = Field(
+        description=(
+            "URL of the service in the form of Apprise, such as `slack://...` or `mailtos://...`; "
+            "never returned. Apprise 格式的地址，保存后不再显示"
+        ),
+        examples=["json://hooks.example.com/alerts"],
+    )
+    language: AlertLanguage = Field(
+        "en", description="language of the messages: `en` or `zh`. 消息语言"
     )

@@ -147,7 +147,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         400,
         "The input does not lead to a sec_user_id",
         "无法解析 sec_user_id",
-        "Pass a profile link, a short link to a profile, @ and the handle, or the id itself",
+        "Pass a profile link, a short link to a profile, the handle, or the id itself",
     ),
     "invalid_music_input": ErrorSpec(
         400,

@@ -26,6 +26,7 @@ from api.services.job_feed import JobBroadcaster
 from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Deadline, Sources, preferred_wait
+from api.services.shared_links import SharedLinkService
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
 from warehouse.records import errors
@@ -48,6 +49,7 @@ class Services:
     chart: ChartHistoryReader | None = None
     sql: SqlService | None = None
     pictures: PictureService | None = None
+    shared_links: SharedLinkService | None = None
     changes: EntityChanges | None = None
     feed: JobBroadcaster | None = None
     sessions: SessionStore = field(default_factory=SessionsInMemory)
@@ -123,6 +125,7 @@ EvidenceDep = Annotated[EvidenceService, Depends(_part("evidence"))]
 JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_part("feed"))]
 JobResponsesDep = Annotated[JobResponses, Depends(_part("job_responses"))]
 ScanServiceDep = Annotated[ScanService, Depends(_part("scan_service"))]
+SharedLinksDep = Annotated[SharedLinkService, Depends(_part("shared_links"))]
 SourcesDep = Annotated[Sources, Depends(_part("sources"))]
 SqlDep = Annotated[SqlService, Depends(_part("sql"))]
 SyncJobTimeoutDep = Annotated[float, Depends(_part("sync_job_timeout"))]

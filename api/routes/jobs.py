@@ -13,7 +13,7 @@ from api.responses.errors import ACCEPTED, NO_CONTENT, OK
 from api.routes import dependencies
 from api.routes.music import STARTED
 from api.schemas import responses
-from api.schemas.result import JobDocument, JobList, JobPreview
+from api.schemas.result import JobDocument, JobList, JobPreview, JobRanking
 from api.server.json_body import JsonRoute
 from api.services import job_document
 from api.services.job_feed import JobEvents
@@ -98,7 +98,7 @@ async def music_collection_job(
     f"{_OWN_PATH}/{{job_id}}/ranking",
     summary="Result of a job in another view",
     responses=responses.read_responses(
-        JobDocument,
+        JobRanking,
         "The job with its result in the requested view",
         "invalid_parameter",
         *responses.JOB_ERRORS,
@@ -116,7 +116,12 @@ async def sametrack_job_ranking(
     scan = await run_sync(scan_service.job, job_id)
     is_ranked = scan.job.kind != DISCOVERY
     view = query.to_parameters(job_document.to_scan_parameters(scan.job)) if is_ranked else None
-    data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo, view=view)
+    data = job_document.to_job_ranking(
+        scan,
+        is_demo=scan_service.world.is_demo,
+        view=view,
+        include_variants=query.include_variants,
+    )
     return conditional_response(request.scope, data, headers=job_document.waiting_headers(scan.job))
 
 

@@ -6,7 +6,13 @@ from pydantic import Field
 
 from api.responses.documents import ErrorDocument
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
-from pipelines.documents.result_types import Discovery, HotVideos, RankedVideo, TrackDocument
+from pipelines.documents.result_types import (
+    Discovery,
+    HotVideos,
+    HotVideosWithVariants,
+    RankedVideo,
+    TrackDocument,
+)
 from warehouse.records.jobs import JobStatus, WaitingFor
 
 
@@ -66,8 +72,8 @@ class JobProgress(ClosedDocument):
     updated_at: str | None
 
 
-class JobDocument(ClosedDocument):
-    """A collection job; `result` is set once it is completed."""
+class JobFacts(ClosedDocument):
+    """A collection job without its result."""
 
     job_id: Annotated[str, Field(examples=["0b1f4c7e-6f0a-4a53-9d3a-2f6f5a1c9e21"])]
     poll_url: str
@@ -79,7 +85,6 @@ class JobDocument(ClosedDocument):
     music_id: str | None
     parameters: dict[str, object]
     progress: JobProgress
-    result: HotVideos | Discovery | None
     error: ErrorDocument | None
     cancel_requested: bool
     origin: str
@@ -89,6 +94,18 @@ class JobDocument(ClosedDocument):
     expires_at: Timestamp | None
     notes: list[ResultNote]
     is_demo_data: bool
+
+
+class JobDocument(JobFacts):
+    """A collection job; `result` is set once it is completed."""
+
+    result: HotVideos | Discovery | None
+
+
+class JobRanking(JobFacts):
+    """A job with its result in another view, with its variants if they were requested."""
+
+    result: HotVideos | HotVideosWithVariants | Discovery | None
 
 
 class JobPreview(ClosedDocument):

@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.responses import errors
 from api.responses.envelope import RequestInfo, error_response
 from api.responses.errors import LocalRateLimitError
+from api.settings import SHARED_PAGES
 from warehouse.records.errors import SametrackError
 
 type Reject = Callable[[Scope, SametrackError], Response]
@@ -356,7 +357,9 @@ class RequestContext:
 def new_request_info(scope: Scope, *, moment: datetime, time_zone: ZoneInfo = _UTC) -> RequestInfo:
     """Return the info of a request that arrived at `moment`, with the id of `with_request_id`."""
     path: str = scope["path"]
+    if path.startswith(SHARED_PAGES):
+        path = f"{SHARED_PAGES}…"  # the path is logged, and the rest of this one opens a page
     # The path is in the response, and JSON cannot hold half of a surrogate pair.
-    if not path.isascii():
+    elif not path.isascii():
         path = path.encode("utf-8", "replace").decode()
     return RequestInfo(correlation_id.get() or "", moment, time_zone, path)

@@ -1,7 +1,7 @@
 """The middleware around the routes, outermost first.
 
-Request context, guard, sign-in, access, compression, response cache, body limit. Composition only:
-what each of them does is in `middleware.py`, `access` and `response_cache.py`.
+Request context, guard, sign-in, compression, read-only links, access, response cache, body limit.
+Composition only: what each of them does is in `middleware.py`, `access` and `response_cache.py`.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from api.server import middleware
 from api.server.access.policy import AccessMiddleware, AccessPolicy, RequiredRole
 from api.server.access.roles import Role, required_role
 from api.server.access.sessions import SessionStore
+from api.server.access.shared_pages import ReadSharedPage, SharedPages
 from api.server.access.sign_in import SignIn
 from api.server.access.tokens import Holder
 from api.server.response_cache import EntityChanges, ResponseCache
@@ -42,6 +43,7 @@ def wrap(
     observe: middleware.RequestObserver | None = None,
     note: middleware.RequestLogger | None = None,
     internal_tokens: tuple[Holder, ...] = (),
+    read_shared_page: ReadSharedPage | None = None,
 ) -> ASGIApp:
     """Wrap the routes in all middleware. The innermost comes first, so read from the bottom up.
 
@@ -54,10 +56,10 @@ def wrap(
         observe: Called for each finished request.
         note: Writes the log line of a request.
         internal_tokens: Tokens with which the service calls itself.
+        read_shared_page: Returns the page of a read-only link. None: there are no links.
     """
     # The cache stores plain responses, because each client accepts another compression.
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
-    app = compressed(app)
     # Who may come in. Nobody is refused while no token is configured, but the pages of signing in
     # are served all the same.
     policy = AccessPolicy.of_settings(
@@ -69,6 +71,7 @@ def wrap(
     if not policy.is_open:
         required = service_role(settings)
         app = AccessMiddleware(app, policy=policy, reject=error_response, required=required)
+    app = compressed(SharedPages(app, read_page=read_shared_page, reject=error_response))
     app = SignIn(
         app,
         policy=policy,

@@ -14,11 +14,17 @@ from api.schemas.extensions import chart_platform
 from api.services.series import growth_document
 from pipelines.charts.rules import platform_comparison
 from pipelines.charts.rules.platform_comparison import LEAD_METHOD
-from pipelines.charts.service import read_stored_chart, update_song_links
-from pipelines.documents.videos import to_document
+from pipelines.charts.service import (
+    compare_songs,
+    link_scanned_tracks,
+    read_stored_chart,
+    update_song_links,
+)
+from pipelines.documents.videos import to_document, to_time
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts
+from warehouse.queries.results import read_scanned_tracks
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyRow
@@ -44,7 +50,7 @@ class ChartSongService:
         chart = read_stored_chart(self.engine, song_key)
         positions = _find_song(chart, song_key)
         song = positions.song
-        links = charts.read_chart_platform(self.engine, song.song_key)
+        links = self._links(chart, song.song_key)
 
         # The platform side: observations of all videos under the music ids that are the same song.
         music_ids = sorted(row["music_id"] for row in links if row["relation"] == "same")
@@ -69,10 +75,7 @@ class ChartSongService:
                     for place in positions.places
                 ],
             ),
-            "links": [
-                to_document(chart_platform.SongLink, row, judged_at=row["committed_at"])
-                for row in links
-            ],
+            "links": links,
             "said": self.links(song.song_key)["links"],
             "platform": {"music_ids": music_ids, "points": _curve(observed)},
             "lead": to_document(
@@ -86,6 +89,38 @@ class ChartSongService:
             ),
             "is_demo_data": self.is_demo,
         }
+
+    def _links(
+        self, chart: platform_comparison.StoredChart, song_key: str
+    ) -> list[chart_platform.SongLink]:
+        """Return the links of a song as the rules make them now, with the newest scans."""
+        # Not as they were judged last: a scan since then counts at once.
+        stored = {row["music_id"]: row for row in charts.read_chart_platform(self.engine, song_key)}
+        scans = read_scanned_tracks(self.engine)
+        return [
+            to_document(
+                chart_platform.SongLink,
+                row,
+                judged_at=to_time(_stored_at(stored.get(row["music_id"]), row)),
+                newest_job_id=scans.get(row["music_id"], {}).get("newest_job_id"),
+            )
+            for row in compare_songs(self.engine, chart, [song_key])
+        ]
+
+    def scanned_tracks(self) -> chart_platform.ChartTrackList:
+        """Return the scanned tracks of the stored chart songs, the surest of each song first."""
+        self.engine.refresh()
+        links = link_scanned_tracks(self.engine, read_stored_chart(self.engine))
+        tracks = [
+            to_document(
+                chart_platform.ChartTrack,
+                link,
+                **{name: scan[name] for name in ("title", "artist", "newest_job_id")},
+                last_result_at=to_time(scan["last_result_at"]),
+            )
+            for link, scan in links
+        ]
+        return {"tracks": tracks, "returned_count": len(tracks), "is_demo_data": self.is_demo}
 
     def decide_link(
         self,
@@ -141,6 +176,13 @@ class ChartSongService:
         return to_document(
             chart_platform.SongLinkUpdate, update, relations=relations, is_demo_data=self.is_demo
         )
+
+
+def _stored_at(stored: ReadOnlyRow | None, row: ReadOnlyRow) -> datetime | None:
+    """Return when a link was stored; None if it was not stored as it is now."""
+    names = ("relation", "confidence", "reason", "via_music_id")
+    is_stored = stored is not None and all(stored[name] == row[name] for name in names)
+    return stored["committed_at"] if stored is not None and is_stored else None
 
 
 def _find_song(

@@ -16,7 +16,7 @@ from api.schemas import result as schemas
 from pipelines.documents.result_types import Discovery, HotVideos
 from pipelines.documents.videos import to_document, to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
-from pipelines.scan.rules.results import rank_selected, view_result
+from pipelines.scan.rules.results import rank_selected, view_result, view_with_variants
 from pipelines.scan.service.service import RunningScan, ScanJob, ScanService
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job
@@ -51,17 +51,31 @@ def to_job_document(
     scan: ScanJob, *, is_demo: bool, view: ScanParameters | None = None
 ) -> schemas.JobDocument:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
-    job, progress = scan.job, scan.job.progress
     result: HotVideos | Discovery | None
     if scan.result is None or "kind" in scan.result:
         result = scan.result  # a discovery has no views
     else:
-        result = view_result(scan.result, view or to_scan_parameters(job))
+        result = view_result(scan.result, view or to_scan_parameters(scan.job))
+    return {**_job_facts(scan, is_demo=is_demo, view=view), "result": result}
+
+
+def to_job_ranking(
+    scan: ScanJob, *, is_demo: bool, view: ScanParameters | None, include_variants: bool
+) -> schemas.JobRanking:
+    """Return the same, with variants ranked among the confirmed videos if `include_variants`."""
+    if not include_variants or view is None or scan.result is None or "kind" in scan.result:
+        return {**to_job_document(scan, is_demo=is_demo, view=view)}
+    result = view_with_variants(scan.result, view)
+    return {**_job_facts(scan, is_demo=is_demo, view=view), "result": result}
+
+
+def _job_facts(scan: ScanJob, *, is_demo: bool, view: ScanParameters | None) -> schemas.JobFacts:
+    job, progress = scan.job, scan.job.progress
     continued_from: schemas.ContinuedFrom | None = None
     if progress.continued_from is not None:
         continued_from = {"stage": progress.continued_from, "round": progress.continued_round}
     return to_document(
-        schemas.JobDocument,
+        schemas.JobFacts,
         job,
         poll_url=poll_url(job.job_id),
         scan_job_id=scan_job_id(scan),
@@ -75,7 +89,6 @@ def to_job_document(
             # Jobs of older releases have `+00:00`.
             updated_at=progress.updated_at and progress.updated_at.replace("+00:00", "Z"),
         ),
-        result=result,
         error=None if job.error is None else with_hint(job.error),
         notes=[] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
         is_demo_data=is_demo,

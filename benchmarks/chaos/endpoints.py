@@ -90,7 +90,7 @@ def arguments(ids: Ids) -> Mapping[str, Mapping[str, Any]]:
         "hot_videos_batch": {"inputs": [ids.music_id]},
         "create_search_job": {"keyword": "song"},
         **dict.fromkeys(("job", "cancel_job", "job_ranking", "job_preview"), job),
-        **dict.fromkeys(("job_comparisons", "job_reads"), job),
+        **dict.fromkeys(("job_comparisons", "job_plots", "job_reads"), job),
         **dict.fromkeys(("videos", "videos_v1"), videos),
         "music_videos": {"music_id": ids.music_id},
         "hashtag_videos": {"ch_id": ids.ch_id},
@@ -109,6 +109,11 @@ def arguments(ids: Ids) -> Mapping[str, Mapping[str, Any]]:
         "annotate": {**pair, "verdict": "same"},
         "write_note": {"kind": "track", "entity_id": ids.music_id, "note": "n"},
         "series": {"kind": "track", "entity_id": ids.music_id},
+        "track": {"music_id": ids.music_id},
+        "create_shared_link": {"entity_id": UNKNOWN_JOB},
+        "revoke_shared_link": {"link_id": "none"},
+        "create_alert_channel": {"name": "none", "url": "json://localhost"},
+        **dict.fromkeys(("test_alert_channel", "delete_alert_channel"), named),
         "sql": {"sql": "select 1"},
     }
 

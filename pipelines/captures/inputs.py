@@ -14,7 +14,7 @@ from warehouse.records.values import is_platform_id
 
 MAX_INPUT_LENGTH = 2048
 _DIGITS = re.compile(r"[0-9]+")
-_HANDLE = re.compile(r"@[A-Za-z0-9_.-]{2,64}")
+_HANDLE = re.compile(r"@?[A-Za-z0-9_.-]{2,64}")
 ACCEPTED_INPUT_HINT = (
     "Give a music id (5 to 30 digits), a share link of the track, or a link of a video that uses it"
 )
@@ -82,13 +82,15 @@ class MusicInput:
 
 
 def read_handle(text: str) -> str | None:
-    """Return the public handle of an account, `@name` in lower case; None if the text is none.
+    """Return the handle of an account, `@name` in lower case; None if the text is no handle.
 
-    The `@` is required, so that no word is taken for a handle, and nothing may stand around it:
-    share texts mention other accounts.
+    The `@` may be left out, unless the name is a number, which is an id. Nothing may stand around
+    the handle: share texts mention other accounts.
     """
     text = text.strip()
-    return text.lower() if _HANDLE.fullmatch(text) else None
+    if _HANDLE.fullmatch(text) is None or _DIGITS.fullmatch(text):
+        return None
+    return f"@{text.removeprefix('@').lower()}"
 
 
 def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | None]) -> MusicInput:

@@ -42,7 +42,7 @@ SONG_SEARCHES = 2  # terms that look for the music id of a song
 _EXPIRED = frozenset({403, 404, 410})
 _TRACK_HINT = "give the music id, or a link of another video that uses the track"
 _USER_HINT = (
-    "give the sec_user_id, @ and the handle, a link of the account, or a link of one of its videos"
+    "give the sec_user_id, the handle, a link of the account, or a link of one of its videos"
 )
 _HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
@@ -376,23 +376,23 @@ class Captures(CaptureSession):
         return await self._cached_target("music", music.value, lambda: self._music_behind(music))
 
     async def resolve_user(self, text: str) -> str:
-        """Return the `sec_user_id` for an id, `@` and a handle, a link, or text around a link.
+        """Return the `sec_user_id` for an id, a handle, a link, or text around an id or a link.
 
         Raises:
             UnresolvedIdError: It leads to no account.
         """
         text = _trimmed(text, errors.UnresolvedIdError, _USER_HINT)
-        handle = inputs.read_handle(text)
-        if handle is not None:
+        target = self._provider.find_target(text)
+        if target is None:
+            # An id first: it has the form of a handle, too.
+            bare, handle = SEC_UID.search(text), inputs.read_handle(text)
+            if bare is not None:
+                return bare[0]
+            if handle is None:
+                raise _no_target(errors.UnresolvedIdError, _USER_HINT)
             return await self._cached_target(
                 "user", handle, lambda: self.account_with_handle(handle)
             )
-        target = self._provider.find_target(text)
-        if target is None:
-            bare = SEC_UID.search(text)
-            if bare is None:
-                raise _no_target(errors.UnresolvedIdError, _USER_HINT)
-            return bare[0]
         if (sec_uid := _named_account(target)) is not None:
             return sec_uid
         key = target.url or target.id

@@ -114,7 +114,7 @@ TEXTS: Mapping[str, Message] = {
     "error": Message("reason", "原因"),
     "own_id": Message("the track's own", "曲目自身"),
     "original_sound": Message("original sound of a user", "用户原声"),
-    "library": Message("music library", "曲库"),
+    "library": Message("official music", "官方音乐"),
     "audio": Message("confirmed by audio", "音频确认"),
     "name": Message("same name, not compared", "名称相同，未比对"),
     "confirmed": Message("confirmed", "已确认"),

@@ -25,6 +25,8 @@ from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import is_demo_world, open_home
 from warehouse.queries import charts
+from warehouse.queries.results import read_scanned_tracks
+from warehouse.records.charts import PlatformMusic
 from warehouse.records.values import ReadOnlyRow, Row
 
 TABLE = "marts.chart_platform"
@@ -50,7 +52,7 @@ def update_song_links(engine: Engine, *, song_key: str | None = None) -> Linking
     """
     engine.refresh()
     chart = read_stored_chart(engine, song_key)
-    rows = _compare_songs(engine, chart, [song_key] if song_key is not None else list(chart.songs))
+    rows = compare_songs(engine, chart, [song_key] if song_key is not None else list(chart.songs))
     stored = {
         _pair(row): {name: value for name, value in row.items() if name != "committed_at"}
         for row in charts.read_chart_platform(engine, song_key)
@@ -82,29 +84,24 @@ def read_stored_chart(
     return platform_comparison.to_chart(charts.read_stored_songs(engine, song_key), days=days)
 
 
-def _compare_songs(
+def compare_songs(
     engine: Engine, chart: platform_comparison.StoredChart, song_keys: Iterable[str]
 ) -> list[Row]:
-    """Link songs of the chart to music ids; return the row of each pair."""
+    """Link songs of the chart to music ids; return the row of each pair, the surest first.
+
+    Stores nothing.
+    """
     positions = [chart.songs[key] for key in song_keys if key in chart.songs]
     if not positions:
         return []
     sounds = {sound.music_id: sound for sound in charts.read_platform_music(engine)}
-    statements = [
-        charts.to_song_link_decision(row) for row in charts.read_song_link_decisions(engine)
-    ]
-    links = link_songs(
-        (entry.song for entry in positions),
-        sounds.values(),
-        charts.read_audio_matches(engine),
-        statements,
-    )
+    links = _link(engine, positions, sounds.values())
     # The likes of all videos that carry a linked music id, read at once.
     videos: dict[str, list[Row]] = defaultdict(list)
     for row in charts.read_music_videos(engine, [link.music_id for link in links]):
         videos[row["music_id"]].append(row)
     rows = []
-    for link in links:
+    for link in sorted(links, key=platform_comparison.by_relation):
         song, likes = (
             chart.songs[link.song_key],
             platform_comparison.to_video_likes(videos[link.music_id]),
@@ -114,6 +111,44 @@ def _compare_songs(
             platform_comparison.to_platform_row(link, song, comparison, sounds.get(link.music_id))
         )
     return rows
+
+
+def link_scanned_tracks(
+    engine: Engine, chart: platform_comparison.StoredChart
+) -> list[tuple[platform_comparison.SongMatch, Row]]:
+    """Link songs of the chart to scanned tracks, the surest link of each song first.
+
+    With each link, the newest scan of its track. Only names of scanned tracks are compared, which
+    makes this quick; tracks that are not the song are left out.
+    """
+    scans = {
+        music_id: row
+        for music_id, row in read_scanned_tracks(engine).items()
+        if row["newest_job_id"] is not None
+    }
+    sounds = charts.read_platform_music(engine, list(scans))
+    links = _link(engine, chart.songs.values(), sounds)
+    return [
+        (link, scans[link.music_id])
+        for link in sorted(links, key=platform_comparison.by_relation)
+        if link.music_id in scans and link.relation in {"same", "possible"}
+    ]
+
+
+def _link(
+    engine: Engine,
+    positions: Iterable[platform_comparison.SongPositions],
+    sounds: Iterable[PlatformMusic],
+) -> tuple[platform_comparison.SongMatch, ...]:
+    statements = [
+        charts.to_song_link_decision(row) for row in charts.read_song_link_decisions(engine)
+    ]
+    return link_songs(
+        (entry.song for entry in positions),
+        sounds,
+        charts.read_audio_matches(engine),
+        statements,
+    )
 
 
 def _pair(row: ReadOnlyRow) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """HTML pages that are one file: every text escaped, the style sheet inline, no script, no request.
 
-All reports share the palette and `design.css`; a template adds a style sheet of its own. The
-content security policy of a template allows the three together by `style_hash`.
+All reports share the palette (`palette.py`) and `design.css`; a template adds a style sheet of its
+own. The content security policy of a template allows the three together by `style_hash`.
 """
 
 import base64
@@ -13,35 +13,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-# The colours of all reports, declared once: for style sheets as variables, for plots as values.
-#
-# Chosen so that each series differs from every other one in brightness, hence in grey print too,
-# and for readers who do not see red, green or blue. A test measures both.
-
-INK = "#17212c"
-SOFT = "#55606c"
-LINE = "#d3dae1"
-PANEL = "#f3f5f8"
-PAPER = "#ffffff"
-NAVY, RUST, BLUE, ORANGE, SKY, YELLOW = (
-    "#0a2546", "#8a3a1f", "#2a6fb0", "#d4722e", "#6ab0c8", "#f0c850",
-)  # fmt: skip
-SERIES = (NAVY, ORANGE, BLUE, YELLOW, RUST, SKY)
-"""One per series, in this order: neighbours differ most."""
-MUTED = "#b7c2ce"
-"""Bars beside those that the message of a chart is about."""
-
-_ROLES = {
-    "ink": INK, "soft": SOFT, "line": LINE, "panel": PANEL, "paper": PAPER, "accent": NAVY,
-    "warm": RUST, "muted": MUTED, "met": BLUE, "missed": ORANGE,
-    "exact": NAVY, "audio": ORANGE, "graph": BLUE,
-}  # fmt: skip
-
-
-def css_variables() -> str:
-    """Return the colours as variables of a style sheet."""
-    return f":root {{ {' '.join(f'--{role}: {colour};' for role, colour in _ROLES.items())} }}\n"
-
+from pipelines.documents.palette import report_variables
 
 _DESIGN = Path(__file__).with_name("design.css")
 _BIDIRECTIONAL = "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
@@ -120,7 +92,7 @@ class PageTemplates:
 
 @cache
 def _shared_design() -> str:
-    return css_variables() + _DESIGN.read_text(encoding="utf-8")
+    return report_variables() + _DESIGN.read_text(encoding="utf-8")
 
 
 def _running_header(left: str, right: str) -> str:

@@ -123,7 +123,16 @@ VARIANTS: Mapping[str, Message] = {
     "excerpt": Message("a few unchanged seconds", "短片段（未改动）"),
 }
 
+AUDIO_CHECKS: Mapping[str, Message] = {
+    "compared": Message("own sound compared", "已比对本作品音频"),
+    "reference": Message("reference of the comparisons", "比对的参考音频"),
+    "same_sound": Message("sound id compared", "音乐 ID 已比对"),
+    "not_compared": Message("same sound id, not listened to", "音乐 ID 相同，未试听比对"),
+}
+"""What was measured of a video's own sound."""
+
 FIGURES: Mapping[str, Message] = {
+    "use_count": Message("videos with the sound on the platform", "平台使用量"),
     "confirmed_count": Message("confirmed videos", "已确认作品"),
     "music_id_count": Message("music ids with this recording", "使用同一录音的音乐 ID"),
     "unique_account_count": Message("accounts (at least)", "账号数（至少）"),
@@ -412,7 +421,7 @@ STOPS: Mapping[str, StopReason] = {
     "exhausted": StopReason("the platform showed nothing more", "平台没有更多内容", "end"),
     "no_new_items": StopReason("the next page had nothing new", "下一页没有新内容", "dry"),
     "page_limit": StopReason("only first screens are read", "每个来源只读取首屏", "dry"),
-    "limit_reached": StopReason("the limit of the job was reached", "达到本次任务的上限", "limit"),
+    "limit_reached": StopReason("the limit of the scan was reached", "达到本次扫描的上限", "limit"),
     "candidate_limit": StopReason("the candidate pool was full", "候选池已满", "limit"),
     "search_candidate_limit": StopReason(
         "the target of all searches for the song was reached", "搜索结果总量已达目标", "limit"
@@ -437,7 +446,7 @@ STOPS: Mapping[str, StopReason] = {
     "disagrees_with_videos": StopReason(
         "it is another recording than the videos play", "与作品所用录音不一致，未作参考"
     ),
-    "cancelled": StopReason("the job was cancelled", "任务已取消", "limit"),
+    "cancelled": StopReason("the scan was cancelled", "扫描已取消", "limit"),
     "provider_unsupported": StopReason(
         "the data source does not support more", "当前数据源不支持继续读取"
     ),
@@ -496,10 +505,10 @@ _JUDGED: Mapping[str, Message] = {
     "no_music_id": Message("it names no music id", "未标明音乐 ID"),
     "verify_audio_off": Message("audio verification was off", "未开启音频核验"),
     "not_read": Message("its page was not read", "未读取其页面"),
-    "whole_rule_met": Message("the whole overlap meets the limits", "整体重叠满足阈值"),
-    "local_rule_met": Message("a segment meets the limits", "局部片段满足阈值"),
-    "distances_above_limits": Message("the distances are above the limits", "距离超过阈值"),
-    "score_below_threshold": Message("the score is below the threshold", "综合得分低于阈值"),
+    "whole_rule_met": Message("all that they have in common matches", "重合部分整体一致"),
+    "local_rule_met": Message("a part of it matches", "其中一段一致"),
+    "distances_above_limits": Message("it sounds different", "声音不同"),
+    "score_below_threshold": Message("too little of the sound is the same", "一致程度不足"),
     "tempo_drifts": Message("the tempo drifts apart", "速度逐渐偏离"),
     "speed_variant": Message(
         "the same recording at another speed, with changed pitch", "同一录音，变速且音高随之变化"
@@ -509,9 +518,7 @@ _JUDGED: Mapping[str, Message] = {
     "pitch_and_speed_variant": Message(
         "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
     ),
-    "common_part_too_short": Message(
-        "only a part of the compared window is common", "比对窗口中仅部分相同"
-    ),
+    "common_part_too_short": Message("only a short part of it is the same", "仅有一小段相同"),
     "excerpt_variant": Message(
         "2 to 5.5 s of the same recording, too short for a confirmation",
         "同一录音的 2 至 5.5 秒，过短而不能确认",
@@ -519,7 +526,7 @@ _JUDGED: Mapping[str, Message] = {
     "looped_excerpt_variant": Message(
         "2 to 5.5 s of the same recording, repeated", "同一录音的 2 至 5.5 秒，循环播放"
     ),
-    "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
+    "overlap_too_short": Message("too little sound in common to compare", "可比对的部分过短"),
     "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
     "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
     "silent_placeholder": Message("the video has no sound", "作品没有声音"),

@@ -51,7 +51,7 @@ class SoundOriginDocument(ClosedDocument):
 class MusicDocument(ClosedDocument):
     """The music as shown with a video.
 
-    Results of earlier versions have neither `created_at` nor `born_with`.
+    Results of earlier versions have neither `created_at` nor `born_with`, nor a usage count.
     """
 
     id_str: Id
@@ -67,6 +67,16 @@ class MusicDocument(ClosedDocument):
     ]
     created_at_source: NotRequired[CreatedAtSource | None]
     born_with: NotRequired[SoundOriginDocument | None]
+    use_count: NotRequired[
+        Annotated[
+            OptionalCount,
+            Field(description="videos with this music id as counted by the platform; null: hidden"),
+        ]
+    ]
+    use_count_exact: NotRequired[
+        Annotated[bool | None, Field(description="false if that count was shown rounded")]
+    ]
+    use_count_observed_at: NotRequired[Timestamp | None]
 
 
 class TrackDocument(MusicDocument):
@@ -220,6 +230,29 @@ class EvidenceDocument(ClosedDocument):
     ]
 
 
+AudioCheckKind = Literal["compared", "reference", "same_sound", "not_compared"]
+"""How much of a video's own sound a scan has measured; `AUDIO_CHECKS` has what each means."""
+
+
+class AudioCheck(ClosedDocument):
+    """Whether the sound of a video itself was compared, and the pair that shows it.
+
+    Derived from the compared pairs of the scan when a result is read, so it agrees with them.
+    """
+
+    kind: Annotated[
+        AudioCheckKind,
+        Field(
+            description="compared: the pair is its own; reference: others were compared with it; "
+            "same_sound: the pair is that of another video of its music id; not_compared: no pair"
+        ),
+    ]
+    verdict: Annotated[
+        evidence_records.Verdict | None, Field(description="the verdict of the pair")
+    ]
+    comparison_id: Annotated[str | None, Field(description="the pair; null: not_compared")]
+
+
 class LinkedVideo(VideoDocument):
     """A confirmed video with its link to the track, as a result stores it."""
 
@@ -229,6 +262,7 @@ class LinkedVideo(VideoDocument):
     source_music_title: str | None
     source_music_url: str | None
     evidence: NotRequired[Annotated[EvidenceDocument, Field(description="only for links by audio")]]
+    audio_check: NotRequired[AudioCheck]
 
 
 class RankedVideo(LinkedVideo):
@@ -249,6 +283,7 @@ class ShiftedVideo(VideoDocument):
     source_music_title: str | None
     source_music_url: str | None
     evidence: EvidenceDocument
+    audio_check: NotRequired[AudioCheck]
 
 
 class VariantVideo(ShiftedVideo):
@@ -388,10 +423,23 @@ class StoredVariants(VariantCounts):
     aweme_list: list[ShiftedVideo]
 
 
+VariantForm = Literal["sped_up", "slowed_down", "pitch", "excerpt"]
+"""What users call a variant, whatever else changed with its speed."""
+
+
+class HotterVariants(ClosedDocument):
+    """Variants whose hot score is above that of every confirmed video."""
+
+    count: Count
+    by_form: dict[VariantForm, Count]
+    hot_scores: Annotated[list[int], Field(description="the three highest, the highest first")]
+
+
 class Variants(VariantCounts):
     """Videos with the recording changed, or a few seconds of it, as a separate result."""
 
     aweme_list: list[VariantVideo]
+    hotter: HotterVariants
 
 
 class SourceCoverageDocument(ClosedDocument):
@@ -493,8 +541,9 @@ class RandomAuditDocument(ClosedDocument):
 class ListGenuineShareDocument(ClosedDocument):
     """One music list: rows whose music is known, and those that use the list's music id.
 
-    `audio_rows` were confirmed by audio, whichever music id they use: a scan compares few of the
-    rows that use the track's own. It is absent in results of earlier versions.
+    `audio_rows` were confirmed by audio, whichever music id they use, or are references that a
+    candidate matched: a scan compares few of the rows that use the track's own. It is absent in
+    results of earlier versions.
     """
 
     music_id: Id
@@ -620,17 +669,52 @@ class ScanPreview(ClosedDocument):
     confirmed_count: Count
 
 
-class HotVideos(ResultFacts):
-    """The ranking of a track. Never a full enumeration of the platform."""
+class RankingTotals(ClosedDocument):
+    """Totals of all confirmed videos, not only of the returned ones."""
 
-    aweme_list: list[RankedVideo]
+    video_count: Count
+    account_count: Annotated[int, Field(ge=0, description="distinct accounts, a lower bound")]
+    digg_count: Annotated[
+        int | None, Field(ge=0, description="sum of the known likes; null: none is known")
+    ]
+    unknown_digg_count: Annotated[int, Field(ge=0, description="videos whose likes are unknown")]
+    max_digg_count: Annotated[int | None, Field(ge=0, description="the most likes of a video")]
+    includes_variants: Annotated[
+        bool, Field(description="true only where `include_variants` was requested")
+    ]
+
+
+class RankingFacts(ResultFacts):
+    """What the rankings of a track have in common."""
+
     returned_count: Count
     requested_count: Count
     count_satisfied: bool
     count_note_zh: str
+    totals: RankingTotals
+    audio_check_counts: Annotated[
+        dict[AudioCheckKind, Count],
+        Field(description="confirmed videos by what was measured of their own sound"),
+    ]
     search_related: SearchRelated
     variants: Variants
     mobile_emulator_used: bool
+
+
+class HotVideos(RankingFacts):
+    """The ranking of a track. Never a full enumeration of the platform."""
+
+    aweme_list: list[RankedVideo]
+
+
+class HotVideosWithVariants(RankingFacts):
+    """The same with the variants ranked among the confirmed videos.
+
+    A row with `variant_kind` is a variant. It has no `link_type` and is not confirmed: of the
+    counts, only `returned_count` and `totals` include it.
+    """
+
+    aweme_list: list[RankedVideo | VariantVideo]
 
 
 class DiscoveredVideo(RankedVideo):

@@ -98,6 +98,9 @@ def to_video_document(video: Video) -> result_types.VideoDocument:
             "created_at": to_time(music_birth.at) if music_birth else None,
             "created_at_source": music_birth.source if music_birth else None,
             "born_with": _origin_document(own_sound_origin(video)),
+            "use_count": music.use_count,
+            "use_count_exact": music.use_count_exact,
+            "use_count_observed_at": _count_time(music.use_count, video.observed_at),
         },
         "video": {
             "duration": video.duration_ms,
@@ -161,7 +164,7 @@ def to_variant_document(
     assert pair.speed is not None, "a variant was compared at some speed"
     assert pair.semitones is not None, "and at some pitch"
     return {
-        **to_video_document(video),
+        **to_video_document(video),  # type: ignore[typeddict-item]  # `audio_check` comes on reading
         "variant_kind": variant_kind(pair),
         "speed": pair.speed,
         "semitones": pair.semitones,
@@ -242,6 +245,9 @@ def to_track_document(
         "created_at": to_time(birth.at) if birth else None,
         "created_at_source": birth.source if birth else None,
         "born_with": _origin_document(origin),
+        "use_count": track.use_count,
+        "use_count_exact": track.use_count_exact,
+        "use_count_observed_at": _count_time(track.use_count, track.observed_at),
         "cover": _addresses(track.cover_url),
         "observed_at": to_time(track.observed_at),
     }
@@ -256,6 +262,10 @@ def _origin_document(origin: SoundOrigin | None) -> result_types.SoundOriginDocu
     if origin is None:
         return None
     return {"aweme_id": origin.aweme_id, "source": origin.source, "offset_s": origin.offset_s}
+
+
+def _count_time(count: int | None, observed_at: datetime) -> str | None:
+    return None if count is None else to_time(observed_at)
 
 
 def _addresses(url: str | None) -> result_types.ImageUrls:

@@ -146,11 +146,13 @@ def coverage_document(run: ScanRun) -> result_types.Coverage:
         and entry.aweme_id in sounds
         and state.verified.get(sounds[entry.aweme_id].music_id) is not None
     ]
-    # A video that is linked by its verified music id was not compared itself.
+    # As the comparisons show it: candidates that matched, whichever music id they use, and the
+    # references that they matched.
     matched_by_audio = {
         aweme_id
-        for aweme_id, link in state.confirmed.items()
-        if link.link_type == "audio_fingerprint_match"
+        for entry in state.comparisons
+        if entry.pair.verdict == "confirmed"
+        for aweme_id in (entry.reference_aweme_id, entry.candidate_aweme_id)
     }
     shares = genuine_shares(
         state.sightings,

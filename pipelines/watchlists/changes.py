@@ -10,10 +10,18 @@ from datetime import datetime
 
 from pipelines.documents.result_types import LinkedVideo, StoredResult
 from pipelines.documents.videos import to_statistics
+from pipelines.reads.series import rounded_range
 from pipelines.scan.rules.results import rank_documents
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Document, ReadOnlyDocument
-from warehouse.records.videos import COUNTS, Account, HashtagInfo, Statistics, Video
+from warehouse.records.videos import (
+    COUNTS,
+    PHOTO_REASON,
+    Account,
+    HashtagInfo,
+    Statistics,
+    Video,
+)
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntryKind
 
 # Observations of a track, an account or a hashtag, stored for comparison.
@@ -45,6 +53,29 @@ class ObservedVideo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Creator:
+    """An account with videos of a track; a number of followers that was not read is None."""
+
+    nickname: str | None
+    follower_count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageCount:
+    """The platform's own count of the videos with a sound; it may be rounded."""
+
+    count: int
+    is_exact: bool
+    observed_at: datetime
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest count that may be shown so."""
+        exact = (self.count, self.count)
+        return exact if self.is_exact else rounded_range(self.count) or exact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchObservation:
     """One observation of a watchlist entry.
 
@@ -56,6 +87,9 @@ class WatchObservation:
         is_whole: Whether a missing video is really missing; False for a first screen, where newer
             videos displace others.
         earlier: Videos that only earlier observations show, with the music id that they confirmed.
+        creators: Accounts with confirmed videos, by id: of this observation, and after `after` of
+            earlier ones, too. None: unknown, as in observations of earlier versions.
+        usage: The usage count of a track; None if it was not shown.
     """
 
     kind: WatchlistEntryKind
@@ -69,6 +103,8 @@ class WatchObservation:
     top: int = 30
     is_whole: bool = True
     earlier: Mapping[str, str | None] = field(default_factory=dict)
+    creators: Mapping[str, Creator] | None = None
+    usage: UsageCount | None = None
 
     def after(self, before: "WatchObservation") -> "WatchObservation":
         """Return this observation with what only the one before it and earlier ones show."""
@@ -79,8 +115,13 @@ class WatchObservation:
             for aweme_id, music_id in confirmed.items()
             if aweme_id not in current
         ]
+        creators = self.creators
+        if creators is not None:
+            missed = (before.creators or {}).items()
+            missed_creators = [item for item in missed if item[0] not in creators]
+            creators = {**dict(missed_creators[-MOST_EARLIER:]), **creators}
         # In the order in which they were missed: the first of them are forgotten.
-        return replace(self, earlier=dict(gone_since[-MOST_EARLIER:]))
+        return replace(self, earlier=dict(gone_since[-MOST_EARLIER:]), creators=creators)
 
     def to_document(self) -> Document:
         """Return plain JSON values."""
@@ -89,6 +130,8 @@ class WatchObservation:
         document["observed_at"] = to_utc_text(self.observed_at)
         for video, entry in zip(self.works, document["works"], strict=True):
             entry["observed_at"] = to_utc_text(video.observed_at)
+        if self.usage is not None:
+            document["usage"]["observed_at"] = to_utc_text(self.usage.observed_at)
         return document
 
 
@@ -105,7 +148,21 @@ def to_observation(document: ReadOnlyDocument) -> WatchObservation:
         for video in document["works"]
     )
     moment = datetime.fromisoformat(document["observed_at"])
-    return WatchObservation(**{**document, "works": videos, "observed_at": moment})
+    creators = document.get("creators")
+    if creators is not None:
+        creators = {sec_uid: Creator(**creator) for sec_uid, creator in creators.items()}
+    usage = document.get("usage")
+    if usage is not None:
+        usage = UsageCount(**{**usage, "observed_at": datetime.fromisoformat(usage["observed_at"])})
+    return WatchObservation(
+        **{
+            **document,
+            "works": videos,
+            "observed_at": moment,
+            "creators": creators,
+            "usage": usage,
+        }
+    )
 
 
 def to_track_observation(
@@ -125,12 +182,14 @@ def to_track_observation(
     music, subject = result["music"], result["music_id"]
     assert subject is not None, "a watched track has an id"
     hot_scores = [video.statistics.hot_score for video in videos]
+    usage = _usage_of(music)
     return WatchObservation(
         kind="track",
         subject=subject,
         observed_at=datetime.fromisoformat(result["created_at"]),
         title=None if music is None else music["title"],
         figures={
+            "use_count": usage.count if usage is not None and usage.is_exact else None,
             "confirmed_count": len(videos),
             "music_id_count": len({video.music_id for video in videos}),
             "unique_account_count": result["unique_account_count"],
@@ -141,6 +200,25 @@ def to_track_observation(
         works=videos,
         gone=gone,
         top=top,
+        creators={
+            entry["sec_uid"]: Creator(
+                nickname=entry["nickname"], follower_count=entry["follower_count"]
+            )
+            for entry in result["account_summary"]["accounts"]
+        },
+        usage=usage,
+    )
+
+
+def _usage_of(music: ReadOnlyDocument | None) -> UsageCount | None:
+    """Return the usage count of a track document; those of earlier versions have none."""
+    count = None if music is None else music.get("use_count")
+    if music is None or count is None:
+        return None
+    return UsageCount(
+        count=count,
+        is_exact=bool(music["use_count_exact"]),
+        observed_at=datetime.fromisoformat(music["use_count_observed_at"]),
     )
 
 
@@ -281,8 +359,44 @@ class VideoAppearance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedLikes:
+    """A video that reached the likes of the threshold; `before` is None if it is new since then."""
+
+    aweme_id: str
+    title: str | None
+    before: int | None
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCreator:
+    """An account with a first confirmed video, and at least the followers of the threshold."""
+
+    sec_uid: str
+    nickname: str | None
+    follower_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageGrowth:
+    """The usage count of a track grew. `percent_per_day` is the least that rounding allows."""
+
+    music_id: str
+    before: int
+    after: int
+    is_exact: bool
+    elapsed_s: float
+    percent_per_day: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchChanges:
-    """All changes of an entry. `since` is None for a first observation, which has no changes."""
+    """All changes of an entry. `since` is None for a first observation, which has no changes.
+
+    `vanished_works` are the videos that this observation misses, for whatever reason;
+    `disappeared_works` those of which the platform itself has answered that it no longer shows
+    them, also if an earlier observation had missed them already.
+    """
 
     since: datetime | None
     until: datetime
@@ -292,16 +406,25 @@ class WatchChanges:
     new_music_ids: tuple[NewMusicId, ...] = ()
     new_works: tuple[VideoAppearance, ...] = ()
     vanished_works: tuple[VideoAppearance, ...] = ()
+    reached_likes: tuple[ReachedLikes, ...] = ()
+    new_creators: tuple[NewCreator, ...] = ()
+    disappeared_works: tuple[VideoAppearance, ...] = ()
+    usage_growth: tuple[UsageGrowth, ...] = ()
 
     @property
     def count(self) -> int:
         """Number of changes in a digest: everything except the plain figures."""
+        # Most of what disappeared is missing, too: it counts once.
+        missing = {video.aweme_id for video in (*self.vanished_works, *self.disappeared_works)}
         named = (
             self.fast_works,
             self.rank_changes,
             self.new_music_ids,
             self.new_works,
-            self.vanished_works,
+            self.reached_likes,
+            self.new_creators,
+            self.usage_growth,
+            missing,
         )
         return sum(map(len, named))
 
@@ -340,6 +463,10 @@ def find_changes(
             if name not in then and name not in before.earlier
         ),
         vanished_works=_vanished(then, after),
+        reached_likes=_reached_likes(before, after, thresholds.likes),
+        new_creators=_new_creators(before, after, thresholds.creator_followers),
+        disappeared_works=_disappeared(before, after) if thresholds.disappeared else (),
+        usage_growth=_usage_growth(before, after, thresholds.usage_growth),
     )
 
 
@@ -438,6 +565,96 @@ def _music_ids(before: WatchObservation, now: tuple[ObservedVideo, ...]) -> tupl
             example_aweme_id=videos[0].aweme_id,
         )
         for music_id, videos in sorted(fresh.items())
+    )
+
+
+def _reached_likes(
+    before: WatchObservation, after: WatchObservation, threshold: int | None
+) -> tuple[ReachedLikes, ...]:
+    """Return videos that had fewer likes before; one published since then had none."""
+    if threshold is None:
+        return ()
+    then = {video.aweme_id: video for video in before.works}
+    reached = []
+    for video in after.works:
+        earlier = then.get(video.aweme_id)
+        likes_before = None if earlier is None else earlier.statistics.digg_count
+        likes = video.statistics.digg_count
+        is_new = earlier is None and (video.create_time or 0) > before.observed_at.timestamp()
+        had_fewer = is_new or (likes_before is not None and likes_before < threshold)
+        if likes is not None and likes >= threshold and had_fewer:
+            reached.append(
+                ReachedLikes(
+                    aweme_id=video.aweme_id, title=video.title, before=likes_before, after=likes
+                )
+            )
+    return tuple(sorted(reached, key=lambda video: (-video.after, video.aweme_id)))
+
+
+def _new_creators(
+    before: WatchObservation, after: WatchObservation, threshold: int | None
+) -> tuple[NewCreator, ...]:
+    if threshold is None or before.creators is None:
+        return ()
+    fresh = [
+        NewCreator(
+            sec_uid=sec_uid, nickname=creator.nickname, follower_count=creator.follower_count
+        )
+        for sec_uid, creator in (after.creators or {}).items()
+        if sec_uid not in before.creators
+        and creator.follower_count is not None
+        and creator.follower_count >= threshold
+    ]
+    return tuple(sorted(fresh, key=lambda creator: (-creator.follower_count, creator.sec_uid)))
+
+
+def measure_usage_growth(
+    music_id: str, before: UsageCount | None, after: UsageCount | None
+) -> UsageGrowth | None:
+    """Return how much a usage count grew per day; None if that is unknown or no time passed."""
+    if before is None or after is None:
+        return None
+    elapsed_s = (after.observed_at - before.observed_at).total_seconds()
+    # A step of the rounding is no growth: from the largest count of before to the smallest of now.
+    largest_before, smallest_after = before.bounds[1], after.bounds[0]
+    if elapsed_s <= 0 or largest_before <= 0:
+        return None
+    share = (smallest_after - largest_before) / largest_before
+    return UsageGrowth(
+        music_id=music_id,
+        before=before.count,
+        after=after.count,
+        is_exact=before.is_exact and after.is_exact,
+        elapsed_s=elapsed_s,
+        percent_per_day=100 * share * _DAY_S / elapsed_s,
+    )
+
+
+def _usage_growth(
+    before: WatchObservation, after: WatchObservation, threshold: float | None
+) -> tuple[UsageGrowth, ...]:
+    growth = measure_usage_growth(after.subject, before.usage, after.usage)
+    if threshold is None or growth is None or growth.percent_per_day < threshold:
+        return ()
+    return (growth,)
+
+
+def _disappeared(before: WatchObservation, after: WatchObservation) -> tuple[VideoAppearance, ...]:
+    """Return videos of which the platform has answered since then that it shows them no more."""
+    then = {video.aweme_id: video for video in before.works}
+    return tuple(
+        VideoAppearance(
+            aweme_id=aweme_id,
+            title=then[aweme_id].title if aweme_id in then else None,
+            rank=then[aweme_id].rank if aweme_id in then else None,
+            reason=reason,
+        )
+        for aweme_id, reason in after.gone.items()
+        # A photo post is only left out by the surface that was asked.
+        if reason is not None
+        and not reason.startswith(PHOTO_REASON)
+        and aweme_id not in before.gone
+        and (aweme_id in then or aweme_id in before.earlier)
     )
 
 

@@ -22,6 +22,7 @@ from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
 from pipelines.watchlists import changes
+from pipelines.watchlists.alerts import AlertSender
 from pipelines.watchlists.digest import build_notifier
 from pipelines.watchlists.run import WatchlistRunner
 from warehouse.control import ControlStore
@@ -142,6 +143,8 @@ def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
             digests=home.digests_dir,
             is_demo=is_demo_world(home.world),
             notify=build_notifier(settings),
+            send_alert=AlertSender(networks=settings.alert_networks),
+            console_url=settings.console_url,
             retention=timedelta(days=settings.watch_retention_days),
         )
 

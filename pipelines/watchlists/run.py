@@ -16,12 +16,13 @@ from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists import changes
+from pipelines.watchlists import alerts, changes
 from pipelines.watchlists.digest import DigestEntry, Notify, build_digest, write_digest
 from pipelines.watchlists.schedule import find_due_run
 from warehouse.control import ControlStore, jobs, watchlists
 from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, Origin
+from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
     EntryCheck,
@@ -63,6 +64,8 @@ class WatchlistRunner:
         digests: The folder for digests.
         is_demo: Whether the data is demo data.
         notify: Sends a digest.
+        send_alert: Sends a message about a run to a channel.
+        console_url: Address of the console, for links in messages.
         retention: How long runs are kept.
         clock: Returns the current time in UTC.
     """
@@ -74,6 +77,8 @@ class WatchlistRunner:
     digests: Path
     is_demo: bool
     notify: Notify = lambda _digest: None
+    send_alert: alerts.SendAlert = field(default_factory=alerts.AlertSender)
+    console_url: str | None = None
     retention: timedelta = timedelta(days=90)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     _owner: str = field(default_factory=lambda: uuid4().hex, init=False)
@@ -96,9 +101,19 @@ class WatchlistRunner:
         return [run for run in watchlists.unheld_runs(self.control) if run.status == "due"]
 
     def ready(self) -> list[WatchlistRun]:
-        """Return runs whose jobs have all ended and that no process is concluding."""
+        """Return runs to conclude that no process holds.
+
+        The jobs of a run have all ended, or a message about an ended run is due once more.
+        """
         waiting = [run for run in watchlists.unheld_runs(self.control) if run.status == "waiting"]
-        return [run for run in waiting if self._have_jobs_ended(run.run_id)]
+        unsent = [
+            watchlists.get_run(self.control, run_id)
+            for run_id in watchlists.runs_with_due_alerts(self.control)
+        ]
+        return [
+            *(run for run in waiting if self._have_jobs_ended(run.run_id)),
+            *(run for run in unsent if run is not None),
+        ]
 
     def advance(self) -> list[WatchlistRun]:
         """Claim due runs, begin new ones, conclude ready ones; return the runs that ended."""
@@ -125,14 +140,18 @@ class WatchlistRunner:
         return watchlists.get_run(self.control, run_id)
 
     def conclude(self, run_id: str) -> WatchlistRun | None:
-        """Compare with the previous run, then write and send the digest.
+        """Compare with the previous run, then write the digest and send what is to be sent.
 
-        Returns None while a job is running or another process has the run; a run that has ended is
-        returned unchanged.
+        Returns None while a job is running or another process has the run. Of a run that has ended,
+        only the messages that are due again are sent.
 
         Raises:
             WarehouseError: A store cannot be used; the run is released for a retry.
         """
+        ended = watchlists.get_run(self.control, run_id)
+        if ended is not None and ended.status in ENDED_RUN_STATUSES:
+            self._send_alerts(run_id, ended.digest)
+            return ended
         if not self._have_jobs_ended(run_id):
             return None
         with self._lease(run_id) as run:
@@ -151,16 +170,28 @@ class WatchlistRunner:
                 status="completed" if digest["completed_count"] or not entries else "failed",
                 outcome=f"{digest['completed_count']} of {digest['entry_count']} checked",
                 digest=digest,
+                sends_alerts=alerts.needs_alert(digest),
             )
-        # Sent after the run has ended: a crash loses the message rather than sending it twice. If
-        # the lease has expired, another process has ended the run.
+        # The digest is sent after the run has ended: a crash loses it rather than sending it twice.
+        # If the lease has expired, another process has ended the run.
         if has_ended:
             outcome = self.notify(digest)
             if outcome is not None:
                 watchlists.save_notification(self.control, run_id, outcome)
+            self._send_alerts(run_id, digest)
             watchlists.drop_older_observations(self.control, run.watchlist, run_id)
             watchlists.delete_old_runs(self.control, self.clock() - self.retention)
         return watchlists.get_run(self.control, run_id)
+
+    def _send_alerts(self, run_id: str, digest: ReadOnlyDocument | None) -> None:
+        if digest is not None:
+            alerts.send_due(
+                self.control,
+                run_id,
+                digest,
+                send=self.send_alert,
+                console_url=self.console_url,
+            )
 
     @contextmanager
     def _lease(self, run_id: str) -> Iterator[WatchlistRun | None]:

@@ -41,6 +41,25 @@ _NAMED_STEPS: Mapping[str, Mapping[int, str]] = {
     "hour": {1: "hourly", 24: "daily"},
     "day": {1: "daily", len(_DAYS): "weekly"},
 }
+_CHINESE: Mapping[str, str] = {
+    "每小时": "hourly",
+    "每天": "daily",
+    "每日": "daily",
+    "每晚": "nightly",
+    "工作日": "weekdays",
+    "每个工作日": "weekdays",
+    "每周": "weekly",
+    "每月": "monthly",
+    **{
+        f"每{week}{day}": f"every {name}"
+        for week in ("周", "星期")
+        for days, name in zip(["日天", *"一二三四五六"], _DAYS, strict=True)
+        for day in days
+    },
+}
+_CHINESE_UNITS = {"分钟": "minutes", "小时": "hours", "天": "days", "周": "weeks"}
+_CHINESE_EVERY = re.compile(r"每 ?([1-9][0-9]{0,3}) ?个?(分钟|小时|天|周)")
+_CHINESE_CLOCK = re.compile(r"(每?[^0-9 ]+?) ?([01]?[0-9]|2[0-3])[:：]([0-5][0-9])")
 _EVERY = re.compile(r"every ([1-9][0-9]{0,3}) (minute|hour|day|week)s?")
 _DAY = re.compile(rf"(?:every|weekly on) ({'|'.join(_DAYS)})s?")
 _CLOCK = re.compile(r"(.+?) at ([01]?[0-9]|2[0-3]):([0-5][0-9])")
@@ -53,11 +72,13 @@ SCHEDULE_HELP = (
 def to_cron(every: str) -> str:
     """Convert a plain phrase to a cron expression; a cron expression of five fields is kept.
 
+    A phrase is English or Chinese, such as `every monday at 08:00` or `每周一 08:00`.
+
     Raises:
         InvalidParameterError: The phrase is unknown, cron cannot express it evenly, or the
             expression is invalid or never due.
     """
-    words = " ".join(every.casefold().split())
+    words = _from_chinese(" ".join(every.casefold().split()))
     clock = _CLOCK.fullmatch(words)
     if clock is not None:
         return _at_time(clock[1], int(clock[2]), int(clock[3]), given=every)
@@ -67,6 +88,17 @@ def to_cron(every: str) -> str:
     if len(words.split()) == _FIELDS and not words[0].isalpha():
         return _checked(words)
     raise InvalidParameterError(f"`every`: {_short(every)} is not understood", hint=SCHEDULE_HELP)
+
+
+def _from_chinese(words: str) -> str:
+    """Return the English phrase of a Chinese one; other text unchanged."""
+    clock = _CHINESE_CLOCK.fullmatch(words)
+    if clock is not None and clock[1] in _CHINESE:
+        return f"{_CHINESE[clock[1]]} at {clock[2]}:{clock[3]}"
+    step = _CHINESE_EVERY.fullmatch(words)
+    if step is not None:
+        return f"every {step[1]} {_CHINESE_UNITS[step[2]]}"
+    return _CHINESE.get(words, words)
 
 
 def latest_time(cron: str, moment: datetime) -> datetime | None:

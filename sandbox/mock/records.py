@@ -46,6 +46,8 @@ def to_track(view: WorldSnapshot, sound: SandboxSound) -> Track:
         owner_nickname=music.author if music.is_original_sound else None,
         duration_s=music.duration_s,
         is_original_sound=music.is_original_sound,
+        use_count=view.world.use_count(sound),
+        use_count_exact=True,
     )
 
 

@@ -16,6 +16,7 @@ from sandbox.world.content.posting import other_counts
 from sandbox.world.content.tables import (
     LAST_CARRYING,
     Floats,
+    SandboxSound,
     SoundKind,
     SoundTable,
     VideoState,
@@ -42,6 +43,10 @@ _FADES_AFTER_DAYS = 30.0
 _RISES_WITHIN_DAYS = 3.0
 _BURSTS, _LOSES = 0.04, 0.03
 """Shares of videos that surge at some time, and that slowly lose likes."""
+_SONG_USES, _SOUND_USES = (11.0, 2.0), (4.0, 1.5)
+"""Log-normal numbers of videos that the platform counts for a published song and a user sound."""
+_USES_SURGE = 0.3
+"""Share of the sounds whose use surges at some time."""
 
 
 def grow(seed: int, population: Population, *, passed_s: int) -> Population:
@@ -61,6 +66,28 @@ def grow(seed: int, population: Population, *, passed_s: int) -> Population:
     added = _added_videos(seed, population, posts, until=until).rows(slice(count))
     sounds = population.sounds.joined(_added_sounds(population, posts[:count]))
     return replace(population, works=works.joined(added), sounds=sounds)
+
+
+def platform_use_count(seed: int, sound: SandboxSound, *, videos: int, days: float) -> int:
+    """Return how many videos the platform counts for a sound: always more than the world has.
+
+    The world holds what guests may come across; the platform counts all. The count never falls: it
+    grows less from day to day, and surges for some sounds.
+
+    Args:
+        seed: Seed of the world.
+        sound: The sound.
+        videos: Its videos in the world at that time.
+        days: Days since the start time.
+    """
+    rng = stream(seed, "use count", sound.index)
+    size = np.exp(rng.normal(*(_SONG_USES if sound.owner < 0 else _SOUND_USES)))
+    daily, rise = size * np.exp(rng.normal(-4.5, 1.0)), size * rng.uniform(0.1, 1.0)
+    begins = rng.uniform(0, HORIZON_DAYS / 2)
+    faded = _FADES_AFTER_DAYS * (1 - np.exp(-max(days, 0.0) / _FADES_AFTER_DAYS))
+    risen = 1 - np.exp(-max(days - begins, 0.0) / _RISES_WITHIN_DAYS)
+    surge = rise * risen if chance(rng, _USES_SURGE) else 0.0
+    return videos + int(size + daily * faded + surge)
 
 
 def _counted(seed: int, works: VideoTable, days: float) -> VideoTable:

@@ -19,7 +19,7 @@ from sandbox.world.content.tables import (
     SandboxVideo,
     SoundKind,
 )
-from sandbox.world.growth import DAY_S, grow
+from sandbox.world.growth import DAY_S, grow, platform_use_count
 from sandbox.world.random_streams import Ints, share_of, stream, to_token
 
 ACCOUNTS_AT_ONE = 300
@@ -199,6 +199,13 @@ class SandboxWorld:
         if self.sounds.owner[index] < 0 or not rows.size:
             return None
         return int(rows[np.argmin(self.works.create_time[rows])])
+
+    def use_count(self, sound: SandboxSound) -> int:
+        """Return how many videos the platform counts for a sound; a guest sees only some."""
+        return platform_use_count(
+            self.seed, sound, videos=int(self._rows_by_sound[sound.index].size),
+            days=self.passed_s / DAY_S,
+        )  # fmt: skip
 
     def title_of(self, score: int) -> str:
         """Return the title of a composition; namesakes share one."""

@@ -23,7 +23,7 @@ def test_compare_confirms_the_same_recording(sounds: Path) -> None:
     result = runner.invoke(audio_app, [*arguments, "--candidate", str(sounds / "song.mp3")])
     assert result.exit_code == 0
     assert "confirmed" in result.stdout
-    assert "the whole overlap meets the limits" in result.stdout
+    assert "all that they have in common matches" in result.stdout
 
 
 def test_compare_tells_a_machine_of_every_pair_even_when_the_first_is_sure(sounds: Path) -> None:

@@ -171,6 +171,56 @@ def test_back_undoes_a_page_and_a_state(view: ConsolePage) -> None:
     _is_clean(view)
 
 
+def test_the_service_sorts_by_every_column_and_exports_in_that_order(view: ConsolePage) -> None:
+    figures = {
+        "title": "Boats", "artist": "a", "confirmed_video_count": 3, "account_count": 2,
+        "music_id_count": 2, "music_id_estimate": None, "music_id_lower": None,
+        "music_id_upper": None, "variant_video_count": 0, "digg_count": 1200,
+        "newest_job_id": "job-1", "last_result_at": "2026-03-01T06:00:00Z",
+    }  # fmt: skip
+    tracks = [
+        {"key": f"music:{n}", "input": f"7300{n}", "label": None, "music_id": None, "error": None,
+         "state": "never_read", "job_id": None, "stage": None, "result_job_id": None,
+         "result_at": None, "title": found and found["title"], "figures": found}
+        for n, found in enumerate((figures, None))
+    ]  # fmt: skip
+    envelope = read_example("history")
+    answer(view, "**/sametrack/catalogs", envelope | {"data": {"catalogs": [catalog_of(2)]}})
+    page_of_tracks = {"tracks": tracks, "total_count": 2, "next_cursor": None}
+    answer(view, "**/catalogs/songs/tracks?*", envelope | {"data": page_of_tracks})
+    view.show("#/catalogs?name=songs")
+    table = view.page.get_by_role("region", name="Tracks").last
+    rows = table.locator("tbody tr")
+    expect(rows.nth(0)).to_contain_text("scanned separately")
+    expect(rows.nth(0).get_by_role("link", name="Boats")).to_have_attribute("href", "#/job/job-1")
+    expect(rows.nth(1)).to_contain_text("not run yet")
+    heads = table.locator("thead th button")
+    assert heads.count() == table.locator("thead th").count()
+    likes = heads.filter(has_text="Likes in total")
+    with view.page.expect_request("**/catalogs/songs/tracks?*") as sorted_page:
+        likes.click()
+    asked = parse_qs(urlsplit(sorted_page.value.url).query)
+    assert (asked["sort"], asked["descending"]) == (["digg_count"], ["true"])
+    head = table.get_by_role("columnheader", name="Likes in total")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert view.axe() == []
+    view.page.locator("main").get_by_role("button", name="Export").click()
+    with view.page.expect_request("**/sametrack/export?*") as exported:
+        view.page.get_by_role("button", name="CSV").click()
+    query = parse_qs(urlsplit(exported.value.url).query)
+    source = parse_qs(urlsplit(query["source"][0]).query)
+    assert (query["table"], source["sort"], source["limit"]) == (
+        ["catalog"], ["digg_count"], ["10000"],
+    )  # fmt: skip
+    view.page.keyboard.press("Escape")
+    likes.click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    with view.page.expect_request("**/catalogs/songs/tracks?*") as last:
+        likes.click()
+    assert "sort" not in parse_qs(urlsplit(last.value.url).query)
+    expect(head).not_to_have_attribute("aria-sort", re.compile("."))
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
 def test_a_table_is_read_by_the_rules_of_the_service(
     view: ConsolePage, case: dict[str, Any]
@@ -234,7 +284,7 @@ def test_a_removal_that_is_refused_leaves_the_catalogue_shown(view: ConsolePage)
     view.show("#/catalogs?name=songs")
     view.page.get_by_role("button", name="Remove").click()
     view.page.get_by_role("button", name="Remove the list; results stay").click()
-    expect(view.page.locator(".toasts")).to_contain_text("It is away")
+    expect(view.page.locator(".toasts")).to_contain_text("The stored data cannot be read")
     assert "name=songs" in view.page.url
     view.show("#/catalogs?name=gone")
     expect(view.page.locator("main")).to_contain_text("There is no catalogue “gone”")

@@ -53,10 +53,10 @@ def song(**lead: Any) -> dict[str, Any]:
             "entry_after_date": "2026-03-12",
         },
         "links": [
-            link(1, "different", "low", "artist_differs"),
-            link(2, "same", "high", "confirmed_recording", via_music_id="7400000000000000003"),
             link(3, "same", "high", "title_and_artist"),
+            link(2, "same", "high", "confirmed_recording", via_music_id="7400000000000000003"),
             link(4, "possible", "medium", "title_without_addition"),
+            link(1, "different", "low", "artist_differs"),
         ],
         "platform": {"music_ids": [], "points": points},
         "lead": {**reported, **lead}, "is_demo_data": True,
@@ -78,7 +78,7 @@ def follow(view: ConsolePage, envelope: dict[str, Any]) -> Locator:
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.soak)])
-def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first(
+def test_a_song_stands_beside_its_curve_with_its_entry_and_its_links(
     view: ConsolePage, theme: Any
 ) -> None:
     view.page.set_viewport_size(PHONE)
@@ -89,19 +89,50 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first
     ]
     expect(card.locator("svg .moment")).to_have_count(1)
     expect(card.locator("svg text.label")).to_have_text(f"Entered the chart on {ENTRY}")
-    expect(card).to_contain_text("Estimate: the platform is 8.0 days ahead of the chart.")
-    expect(card).to_contain_text("platform first")
+    expect(card).to_contain_text(
+        "The platform was first: an estimated 8.0 days before the chart. By 6.0 to 10.0 days."
+    )
+    expect(card).to_contain_text("between 4 Mar 2026, 06:00 UTC and 6 Mar 2026, 06:00 UTC")
     assert view.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert view.page.evaluate("window.hasRun") is False
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(
-    view: ConsolePage, pages: ConsolePages
+@pytest.mark.parametrize(
+    ("lead", "sentences"),
+    [
+        (
+            {"lead_days": -7.0, "low_days": -9.0, "high_days": -5.0, "direction": "chart_first"},
+            ("The chart was first: the platform followed an estimated 7.0 days later. "
+            "By 5.0 to 9.0 days."),
+        ),
+        (
+            {"lead_days": 1.5, "low_days": -1.0, "high_days": 4.0, "direction": "undecided"},
+            ("Which was first is undecided: the platform was between 1.0 days behind and 4.0 days "
+            "ahead of the chart."),
+        ),
+        (
+            {"lead_days": None, "low_days": 2.0, "high_days": None, "direction": "platform_first",
+             "reason": "publication_unknown"},
+            ("The platform was first. By at least 2.0 days. The number of days is not estimated: "
+            "the publication time of its videos is unknown."),
+        ),
+        (
+            {"lead_days": None, "low_days": None, "high_days": 9.0, "direction": None,
+             "reason": "entry_not_seen"},
+            "No lead or lag is estimated: its entry is before the first stored issue.",
+        ),
+    ],
+    ids=["chart first", "undecided", "no estimate", "no order"],
+)  # fmt: skip
+def test_the_order_is_said_once_and_no_sentence_contradicts_it(
+    view: ConsolePage, lead: dict[str, Any], sentences: str
 ) -> None:
-    card = follow(view, song(lead_days=-7.0, low_days=-9.0, high_days=-5.0, direction=None))
-    expect(card).to_contain_text("Estimate: the platform is 7.0 days behind the chart.")
-    expect(card).to_contain_text("negative means behind the chart")
+    card = follow(view, song(**lead))
+    expect(card.get_by_text(sentences, exact=True)).to_be_visible()
+
+
+def test_what_is_not_known_is_not_drawn(pages: ConsolePages) -> None:
     other = pages.open(locale="zh-CN")
     nothing = {"lead_days": None, "low_days": None, "high_days": None, "direction": None}
     unknown = song(**nothing, reason="entry_not_seen", rise_before=None)
@@ -109,8 +140,8 @@ def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(
     card = follow(other, unknown)
     expect(card.locator("svg .moment")).to_have_count(0)
     expect(card).to_contain_text("上榜早于已存期次。")
-    expect(card).not_to_contain_text("范围")
-    assert (view.faults, other.faults) == ([], [])
+    expect(card).not_to_contain_text("相差")
+    assert other.faults == []
 
 
 def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: ConsolePage) -> None:
@@ -130,29 +161,53 @@ def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: ConsolePage
     assert heights[0] == pytest.approx(heights[1], rel=0.1)
 
 
-def test_links_are_judged_again_and_a_link_is_set_by_hand(view: ConsolePage) -> None:
+def test_scanned_songs_of_an_issue_lead_to_their_results(view: ConsolePage) -> None:
+    envelope = read_example("history")
+    first, second = envelope["data"]["snapshots"][-1]["songs"][:2]
+    track = {
+        "music_id": "7400000000000000001", "confidence": "high", "reason": "title_and_artist",
+        "title": "a", "artist": "b", "last_result_at": "2026-03-20T00:00:00Z",
+    }  # fmt: skip
+    tracks = [
+        {**track, "song_key": first["song_key"], "relation": "same", "newest_job_id": "job-1"},
+        {**track, "song_key": first["song_key"], "relation": "possible", "newest_job_id": "job-2"},
+        {**track, "song_key": second["song_key"], "relation": "possible", "newest_job_id": "job-3"},
+    ]
+    answer(view, "**/top500/history?**", envelope)
+    scanned = {"tracks": tracks, "returned_count": 3, "is_demo_data": True}
+    answer(view, "**/chart/tracks", envelope | {"data": scanned})
+    view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    rows = view.page.locator("main tbody tr")
+    expect(rows.nth(0).get_by_role("link", name="Result")).to_have_attribute("href", "#/job/job-1")
+    expect(rows.nth(0)).not_to_contain_text("possible")
+    expect(rows.nth(1).get_by_role("link", name="Result")).to_have_attribute("href", "#/job/job-3")
+    expect(rows.nth(1)).to_contain_text("possible")
+    expect(rows.nth(2).get_by_role("link")).to_have_count(0)
+    assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
+
+
+def test_plot_and_table_name_the_same_days_and_every_coloured_line_has_a_name(
+    view: ConsolePage,
+) -> None:
+    envelope = read_example("history")
+    answer(view, "**/top500/history?**", envelope)
+    view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    plot = view.page.locator("svg.chart").first
+    expect(plot).to_be_visible()
+    days = [snapshot["chart_date"] for snapshot in envelope["data"]["snapshots"]]
+    options = view.page.get_by_label("Date", exact=True).locator("option").all_text_contents()
+    assert options == days
+    assert {day[2:] for day in days} & {*plot.locator("text").all_text_contents()}
+    assert "Days are those of the chart (UTC+8)" in view.page.locator("main").inner_text()
+    coloured = plot.locator("g.song:not([opacity='0.3'])")
+    assert coloured.count() > 0
+    assert coloured.locator("text.label").count() == coloured.count()
+
+
+def test_a_link_is_set_by_hand(view: ConsolePage) -> None:
     unlinked = song()
     unlinked["data"]["links"] = []
-    envelope = read_example("history")
-    counts = {"song_count": 62, "issue_count": 12, "lead_count": 0, "row_count": 4}
-    judged = envelope | {"data": {**counts, "relations": {"same": 4}, "is_demo_data": True}}
-    answer(view, "**/chart/judge", judged)
-    answer(view, "**/top500/history?**", envelope)
-    answer(view, "**/chart/songs/*", unlinked)
-    view.show("#/chart")
-    view.page.locator("main form button[type=submit]").click()
-    view.page.wait_for_selector("svg.chart polyline")
-    view.page.locator("main select").first.select_option(index=1)
-    card = view.page.locator(".card", has_text="hash:aa11")
-    expect(card).to_contain_text("No music id is linked to this song")
-    view.page.unroute("**/chart/songs/*")
-    answer(view, "**/chart/songs/*", song())
-    card.get_by_role("button", name="Judge links again").click()
-    expect(card.locator("tbody tr")).to_have_count(4)
-    expect(view.page.locator(".toasts")).to_contain_text(
-        "Links of 62 songs judged again: 4 changed."
-    )
-
+    card = follow(view, song())
     card.locator("summary").click()
     same = card.get_by_role("button", name="Same song")
     expect(same).to_be_disabled()

@@ -44,20 +44,21 @@ def test_a_newcomer_sees_what_happens_and_starts_an_example(
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_a_filtered_ranking_saves_the_rows_it_shows(
+def test_a_filtered_ranking_is_exported_with_the_rows_and_columns_it_shows(
     view: ConsolePage, job_id: str, tmp_path: Path
 ) -> None:
     view.show(f"#/job/{job_id}?link=exact_music_id")
     view.page.wait_for_selector("#panel tr.data")
     ranks = shown_ranks(view.page)
-    rows = view.page.locator("#panel .row.apart button", has_text="shown")
+    view.page.locator("#panel .tools .pop button", has_text="Export").click()
     with view.page.expect_download() as saved:
-        rows.click()
+        view.page.locator(".sheet button").first.click()
     saved.value.save_as(tmp_path / "rows.csv")
     lines = (tmp_path / "rows.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert lines[0].startswith("rank,aweme_id,desc")
+    assert lines[0].startswith("Rank,Caption,Video id")
+    assert "Sound uploaded" not in lines[0]
     assert [line.partition(",")[0] for line in lines[1:]] == ranks
-    assert [line.rpartition(",")[2] for line in lines] == ["is_demo_data"] + ["True"] * len(ranks)
+    assert [line.rpartition(",")[2] for line in lines] == ["Demo data"] + ["True"] * len(ranks)
 
 
 def test_filtered_comparisons_save_the_rows_they_show(
@@ -77,17 +78,78 @@ def test_filtered_comparisons_save_the_rows_they_show(
     assert {line.split(",")[1] for line in lines[1:]} == {"rejected"}
 
 
-def test_a_rejected_pair_is_heard_on_demand(view: ConsolePage, job_id: str) -> None:
+def test_a_rejected_pair_is_heard_and_says_which_side_cannot_be(
+    view: ConsolePage, job_id: str
+) -> None:
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
     view.page.locator("#panel tr.data a[href^='#/evidence']").last.click()
-    read = view.page.get_by_role("button", name="Read what is missing again")
-    read.click()
-    expect(
-        view.page.locator(".player .lane", has_text="Candidate").locator("canvas")
-    ).to_be_visible()
-    expect(read).to_have_count(0)
+    expect(view.page.locator("main .verdict-text")).to_contain_text("this video", ignore_case=True)
+    expect(view.page.locator(".player .wave")).to_have_count(2)
+    view.page.get_by_role("button", name="Play", exact=True).click()
+    expect(view.page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(view.page.locator(".player .wave .head")).to_have_count(2)
+    player = view.page.locator(".player")
+    expect(player).to_contain_text("The song cannot be played: it is a recording of the music")
     assert view.axe() == []
     assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_sounds_that_are_not_stored_are_read_on_both_sides(view: ConsolePage, job_id: str) -> None:
+    def withhold(route: Route) -> None:
+        answer = route.fetch()
+        pair = answer.json()
+        for sound in pair["data"]["sounds"].values():
+            sound["excerpt_state"] = "readable"
+            sound["excerpt_path"] = f"{sound['excerpt_path'].partition('?')[0]}?fetch=true"
+        route.fulfill(response=answer, json=pair)
+
+    view.page.route(re.compile("/comparisons/[^/]+$"), withhold)
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
+    player = view.page.locator(".player")
+    expect(player).to_contain_text("The song is not stored: Play reads it")
+    with (
+        view.page.expect_response("**/excerpt/reference?fetch=true") as song,
+        view.page.expect_response("**/excerpt/candidate?fetch=true") as video,
+    ):
+        view.page.get_by_role("button", name="Play", exact=True).click()
+    assert (song.value.status, video.value.status) == (200, 200)
+    expect(view.page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(player).not_to_contain_text("is not stored")
+    assert view.faults == []
+
+
+def test_a_sound_that_cannot_be_read_says_why_and_the_other_one_plays(
+    view: ConsolePage, job_id: str
+) -> None:
+    gone = {"message": "m", "message_zh": "z", "data": {"error": {
+        "type": "not_found", "detail": "The video 1 is no longer available", "hint": "Its",
+    }}}  # fmt: skip
+    view.page.route("**/excerpt/reference*", lambda route: route.fulfill(status=404, json=gone))
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
+    view.page.get_by_role("button", name="Play", exact=True).click()
+    expect(view.page.locator(".player .note.bad")).to_contain_text("no longer available")
+    expect(view.page.get_by_role("button", name="Pause")).to_be_visible()
+    view.page.unroute("**/excerpt/reference*")
+    view.page.get_by_role("button", name="Try again").click()
+    expect(view.page.get_by_role("button", name="A · The song")).to_be_visible()
+    expect(view.page.locator(".player .note.bad")).to_have_count(0)
+    assert view.faults == []
+
+
+def test_the_measures_and_the_plot_are_folded(view: ConsolePage, job_id: str) -> None:
+    view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
+    view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
+    expect(view.page.locator("main .verdict-text")).to_contain_text(
+        "of the song play in this video"
+    )
+    expect(view.page.locator(".measure").first).not_to_be_visible()
+    view.page.get_by_text("How we measured").click()
+    expect(view.page.locator(".measure").first).to_contain_text("Difference in melody and harmony")
+    expect(view.page.locator(".picture img")).to_be_visible()
+    assert view.axe() == []
+    assert view.faults == []
 
 
 def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(
@@ -135,28 +197,23 @@ def test_a_double_press_on_play_begins_the_clips_once(view: ConsolePage, job_id:
     button.evaluate("button => { button.click(); button.click(); }")
     view.wait_until("window.begun > 0")
     settle(view)
-    assert view.page.evaluate("window.begun") == view.page.locator(".player canvas").count()
+    assert view.page.evaluate("window.begun") == view.page.locator(".player .wave").count()
 
 
-def test_the_x_key_switches_after_a_missing_sound_was_read(view: ConsolePage, job_id: str) -> None:
+def test_the_x_key_switches_before_and_after_the_sounds_are_loaded(
+    view: ConsolePage, job_id: str
+) -> None:
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
-    withheld = ["candidate"]
-
-    def withhold_once(route: Route) -> None:
-        answer = route.fetch()
-        pair = answer.json()
-        for role in withheld:
-            pair["data"]["excerpts"][role] = None
-        withheld.clear()
-        route.fulfill(response=answer, json=pair)
-
-    view.page.route(re.compile("/comparisons/[^/]+$"), withhold_once)
     view.page.locator("#panel tr.data a[href^='#/evidence']").first.click()
-    view.page.get_by_role("button", name="Read what is missing again").click()
-    candidate = view.page.get_by_role("button", name="B · Candidate")
+    candidate = view.page.get_by_role("button", name="B · This video")
+    expect(candidate).to_have_attribute("aria-pressed", "true")
+    view.page.keyboard.press("x")
     expect(candidate).to_have_attribute("aria-pressed", "false")
+    view.page.get_by_role("button", name="Play", exact=True).click()
+    expect(view.page.get_by_role("button", name="Pause")).to_be_visible()
     view.page.keyboard.press("x")
     expect(candidate).to_have_attribute("aria-pressed", "true")
+    assert view.faults == []
 
 
 def shown_ranks(page: Page) -> list[str]:

@@ -16,16 +16,19 @@ ROWS: list[dict[str, Any]] = [
      "evidence": "own_id", "title": HOSTILE[0]},
     {"music_id": "7431909357377270773", "kind": "original_sound",
      "created_at": "2024-10-31T12:03:59Z", "evidence": "audio", "copy_of_music_id": TRACK,
-     "copy_evidence": "compared", "title": "@a", "owner_nickname": HOSTILE[2]},
+     "copy_evidence": "compared", "title": "@a", "owner_nickname": HOSTILE[2],
+     "owner_sec_uid": "MS4wLjABAAAA1", "first_published_at": "2024-10-31T12:03:59Z",
+     "first_share_url": "https://vidplat.example/video/1"},
     {"music_id": "7445193760064481632", "kind": "library", "created_at": "2024-12-06T07:14:15Z",
-     "evidence": "name", "copy_of_music_id": TRACK, "copy_evidence": "name", "title": "b"},
+     "evidence": "name", "copy_of_music_id": TRACK, "copy_evidence": "name", "title": "b",
+     "first_published_at": "2024-12-06T07:14:15Z", "first_share_url": "javascript:hasRun=true"},
     {"music_id": "1", "kind": None, "created_at": None, "created_at_check": "contradicted",
      "evidence": "audio", "title": None},
 ]  # fmt: skip
 NAMES = (
     "music_id", "title", "kind", "created_at", "created_at_check", "evidence", "copy_of_music_id",
     "copy_evidence", "owner_nickname", "first_aweme_id", "first_published_at",
-    "confirmed_video_count",
+    "confirmed_video_count", "owner_sec_uid", "first_share_url",
 )  # fmt: skip
 
 
@@ -68,6 +71,16 @@ def test_births_are_drawn_with_lines_to_what_they_copy(pages: ConsolePages, loca
     assert view.axe() == []
     assert view.page.evaluate("window.hasRun") is False
     assert (view.faults, view.broken_rules()) == ([], [])
+
+
+def test_the_uploader_and_the_first_video_are_links(view: ConsolePage) -> None:
+    opened(view, ROWS)
+    links = view.page.locator("#panel tbody tr").nth(1).locator("a")
+    expect(links).to_have_count(2)
+    expect(links.first).to_have_attribute("href", "#/profile?id=MS4wLjABAAAA1")
+    expect(links.last).to_have_attribute("href", "https://vidplat.example/video/1")
+    expect(view.page.locator("#panel tbody tr").nth(2).locator("a")).to_have_count(0)
+    assert view.faults == []
 
 
 def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(view: ConsolePage) -> None:

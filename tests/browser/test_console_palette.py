@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 from playwright.sync_api import Route, expect
 
+from api.schemas.examples import read_example
 from tests.browser.console_pages import ConsolePage, ConsolePages
 
+ROWS = ["7300000000000000001", "7300000000000000002"]
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
@@ -22,7 +25,7 @@ def test_a_page_is_opened_by_keys_alone(view: ConsolePage) -> None:
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type("oper")
-    expect(view.page.locator("[role=option]")).to_have_count(1)
+    expect(view.page.locator("[role=option]")).to_have_count(2)  # and a search for that title
     assert view.axe() == []
     view.page.keyboard.press("Enter")
     expect(view.page.locator("main h1")).to_have_text("Operations")
@@ -77,6 +80,88 @@ def test_a_pasted_link_offers_a_scan(pages: ConsolePages, track: dict[str, Any])
     view.page.keyboard.press("Enter")
     expect(view.page.locator("textarea")).to_have_value(track["share_link"])
     assert is_clean(view)
+
+
+def test_any_other_text_offers_a_search_for_the_song(pages: ConsolePages) -> None:
+    view = pages.open("#/operator")
+    view.page.keyboard.press("Control+k")
+    view.page.locator("[role=combobox]").fill("Paper Boats of nobody")
+    view.page.locator("[role=option]", has_text="Search for this song").click()
+    expect(view.page.locator("textarea")).to_have_value("Paper Boats of nobody")
+    expect(view.page.locator("main form")).to_contain_text("Search for the song instead?")
+    assert is_clean(view)
+
+
+def test_tracks_come_from_a_spreadsheet(pages: ConsolePages, tmp_path: Path) -> None:
+    table = tmp_path / "tracks.xlsx"
+    with xlsxwriter.Workbook(table) as book:
+        book.add_worksheet().write_column(0, 0, ["track", ROWS[0], f"see {ROWS[1]}", "nothing"])
+    view = pages.open("#/hot")
+    view.page.set_input_files("input[type=file]", table)
+    expect(view.page.locator("textarea")).to_have_value("\n".join(ROWS))
+    assert is_clean(view)
+
+
+def test_a_damaged_spreadsheet_is_named(pages: ConsolePages, tmp_path: Path) -> None:
+    table = tmp_path / "tracks.xlsx"
+    table.write_bytes(b"no archive")
+    view = pages.open("#/hot")
+    view.page.set_input_files("input[type=file]", table)
+    expect(view.page.locator(".toasts")).to_contain_text("The file cannot be read")
+    expect(view.page.locator("textarea")).to_have_value("")
+
+
+def test_two_links_on_a_line_are_two_tracks(view: ConsolePage) -> None:
+    links = ["https://v.example/AbCd1/", "https://v.example/EfGh2/"]
+    view.page.route("**/fetch_music_hot_videos_batch", lambda route: route.fulfill(json=_refused()))
+    view.show("#/hot")
+    view.page.locator("textarea").fill(f"{links[0]}，and {links[1]}\n{ROWS[0]} {ROWS[1]}")
+    with view.page.expect_request("**/fetch_music_hot_videos_batch") as sent:
+        view.page.locator("textarea").press("Enter")
+    body: Any = sent.value.post_data_json
+    assert body["inputs"] == [*links, *ROWS]
+
+
+def test_a_title_is_searched_and_an_account_is_opened(view: ConsolePage) -> None:
+    stored = read_example("music_collection_job")
+    view.page.route("**/music_collection_jobs*", lambda route: route.fulfill(json=stored))
+    view.show("#/hot")
+    view.page.locator("textarea").fill("Paper Boats")
+    with view.page.expect_request("**/music_collection_jobs") as sent:
+        view.page.get_by_role("button", name="Search for the song").click()
+    body: Any = sent.value.post_data_json
+    assert body == {"keyword": "Paper Boats", "search_only": True}
+    view.page.route(
+        "**/get_sec_user_id?*",
+        lambda route: route.fulfill(json=read_example("get_sec_user_id")),
+    )
+    view.page.route(
+        "**/handler_user_profile?*",
+        lambda route: route.fulfill(json=read_example("handler_user_profile")),
+    )
+    view.show("#/hot")
+    view.page.locator("textarea").fill("@mia_00")
+    view.page.get_by_role("button", name="Open the profile").click()
+    view.page.wait_for_selector(".person h2")
+
+
+def test_a_link_of_an_account_opens_its_profile(view: ConsolePage) -> None:
+    refused = read_example("history") | {"data": {"error": _refused()["data"]["items"][0]["error"]}}
+    view.page.route(
+        "**/music_collection_jobs", lambda route: route.fulfill(status=400, json=refused)
+    )
+    view.page.route(
+        "**/get_sec_user_id?*",
+        lambda route: route.fulfill(json=read_example("get_sec_user_id")),
+    )
+    view.page.route(
+        "**/handler_user_profile?*",
+        lambda route: route.fulfill(json=read_example("handler_user_profile")),
+    )
+    view.show("#/hot")
+    view.page.locator("textarea").fill("https://p.example/user/MS4wLjABAAAAaccount12345")
+    view.page.locator("textarea").press("Enter")
+    view.page.wait_for_selector(".person h2")
 
 
 def test_tracks_come_from_a_file_once_each(

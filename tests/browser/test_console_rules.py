@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import re
 import shlex
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Route, expect
 
+from api.responses.errors import ERROR_SPECS
 from api.schemas.examples import read_example
 from pipelines.parameters.scan import SORT_LABELS, SORT_ORDERS
 from tests.browser.console_pages import ConsolePage, ConsolePages
@@ -35,6 +37,7 @@ PLACES = (
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+LAST = "[...document.querySelectorAll('main :is(a, button, summary)')].at(-1).focus()"
 HOSTILE = [f"{text}{number or ''}" for number in range(10) for text in MARKUP]
 
 
@@ -164,10 +167,81 @@ def is_too_wide(view: ConsolePage, place: str) -> bool:
     return over > 0
 
 
+def refuse(view: ConsolePage, pattern: str, status: int, envelope: dict[str, Any]) -> None:
+    """Answer requests with an error."""
+    view.page.route(pattern, lambda route: route.fulfill(status=status, json=envelope))
+
+
 def refusal() -> dict[str, Any]:
     """The envelope of an error."""
     error = {"type": "warehouse_unavailable", "detail": "It is away", "hint": "Try again later"}
     return read_example("history") | {"data": {"error": error}}
+
+
+def test_no_error_of_the_service_is_shown_as_it_is(pages: ConsolePages) -> None:
+    for locale in ("en-GB", "zh-CN"):
+        view = pages.open("#/profile", locale=locale)
+        for kind, spec in ERROR_SPECS.items():
+            detail = f"The detail of {kind} is for programs"
+            error = {"type": kind, "detail": detail, "hint": "The hint is, too"}
+            envelope = read_example("history") | {"message": "m", "message_zh": "m"}
+            envelope["data"] = {"error": error}
+            status = 403 if spec.status == 401 else spec.status  # 401 asks for a token first
+            refuse(view, "**/handler_user_profile?*", status, envelope)
+            view.show(f"#/profile?id={ACCOUNT}{kind}")
+            note = view.page.locator("main .note.bad")
+            expect(note.locator("details")).to_contain_text(detail)
+            shown = note.inner_text()
+            assert (kind, "for programs" in shown, "hint" in shown) == (kind, False, False)
+            words = re.sub(r"sametrack \w+", "", shown)  # a command is the same in both languages
+            assert locale == "en-GB" or re.search("[a-z]+ [a-z]+", words) is None
+            view.page.unroute_all()
+        assert view.axe() == []
+
+
+def test_an_error_about_a_value_names_it_with_its_limits(view: ConsolePage) -> None:
+    error = {
+        "type": "invalid_parameter",
+        "detail": "`candidate_limit`: input should be less than or equal to 2000, not 5000",
+    }
+    envelope = read_example("history") | {"data": {"error": error}}
+    view.page.route(
+        "**/music_collection_jobs", lambda route: route.fulfill(status=400, json=envelope)
+    )
+    view.show("#/hot")
+    view.page.locator("textarea").fill("7300000000000000001")
+    view.page.locator("textarea").press("Enter")
+    expect(view.page.locator("form .note.bad")).to_contain_text("Videos to check: 15 to 2000")
+
+
+def test_the_focus_is_never_under_the_header(view: ConsolePage) -> None:
+    view.page.set_viewport_size({"width": 1024, "height": 500})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(6))
+    for place in (f"job/{JOB_ID}", "reference"):
+        view.show(f"#/{place}")
+        view.page.wait_for_selector("main table, main details")
+        view.page.evaluate(LAST)
+        for _ in range(40):
+            view.page.keyboard.press("Shift+Tab")
+            hidden = view.page.evaluate(
+                """() => {
+                  const focused = document.activeElement;
+                  if (!focused.closest("main")) return null;
+                  const bar = document.querySelector(".bar").getBoundingClientRect();
+                  const isHidden = focused.getBoundingClientRect().bottom <= bar.bottom;
+                  return isHidden ? focused.outerHTML : null;
+                }"""
+            )
+            assert hidden is None
+
+
+def test_a_wide_window_is_used(view: ConsolePage) -> None:
+    view.page.set_viewport_size({"width": 2560, "height": 1300})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(6))
+    view.show(f"#/job/{JOB_ID}")
+    box = view.page.locator("#panel table").bounding_box()
+    assert box is not None
+    assert box["width"] > 2000
 
 
 def hold_first(view: ConsolePage, pattern: str, other: dict[str, Any]) -> list[Route]:
@@ -200,13 +274,13 @@ def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: C
     crossings = "made.reduce((sum, value, n) => sum + (n && made[n - 1] < 0 && value >= 0), 0)"
     made = ask_module(
         view,
-        "parts/player.js",
+        "parts/media/player.js",
         f"{{ const made = m.stretched({tone}, 1.25, 44100); return [made.length, {crossings}]; }}",
     )
     assert made == [55_125, pytest.approx(550, abs=3)]  # 440 Hz for 1.25 s
     undone = ask_module(
         view,
-        "parts/player.js",
+        "parts/media/player.js",
         "[m.undoing(1.25, 0), m.undoing(1.25, 3.863), m.undoing(2, null)]",
     )
     assert [(one["rate"], one["factor"]) for one in undone] == [
@@ -215,7 +289,8 @@ def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: C
     assert view.faults == []
 
 
-def test_videos_are_ordered_by_the_birth_of_their_sounds(view: ConsolePage) -> None:
+def test_videos_are_ordered_by_the_birth_of_their_sounds(pages: ConsolePages) -> None:
+    view = pages.open()  # whose browser keeps the choice of columns
     envelope = completed(4)
     births = ["2026-03-01T00:00:00Z", None, "2024-03-01T00:00:00Z", "2025-03-01T00:00:00Z"]
     videos = envelope["data"]["result"]["aweme_list"]
@@ -225,9 +300,9 @@ def test_videos_are_ordered_by_the_birth_of_their_sounds(view: ConsolePage) -> N
     answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
     view.show(f"#/job/{JOB_ID}")
     view.page.get_by_role("button", name="Columns").click()
-    view.page.get_by_label("Sound created").check()
-    view.page.get_by_role("columnheader", name="Sound created").get_by_role("button").click()
-    expect(view.page.get_by_role("columnheader", name="Sound created")).to_have_attribute(
+    view.page.get_by_label("Sound uploaded").check()
+    view.page.get_by_role("columnheader", name="Sound uploaded").get_by_role("button").click()
+    expect(view.page.get_by_role("columnheader", name="Sound uploaded")).to_have_attribute(
         "aria-sort", "ascending"
     )
     captions = view.page.locator("tr.data .two-lines").all_inner_texts()
@@ -302,6 +377,25 @@ def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: ConsolePage) ->
     head, _, line = saved.partition("\r\n")
     assert head == "search_relevance_level,aweme_id,desc,is_demo_data"
     assert line == 'exact_title,73,"\'\n=1+1",True'
+
+
+def test_a_file_gets_the_view_of_the_address(view: ConsolePage) -> None:
+    def asked(address: dict[str, str]) -> dict[str, str]:
+        found = ask_module(view, "parts/export.js", f"m.fileView({json.dumps(address)})")
+        return {name: value for name, value in found.items() if value}
+
+    shown = {"sort": "share", "viral": "1", "threshold": "7", "rows": "50", "account": " mia "}
+    assert asked(shown) == {
+        "sort_by": "share",
+        "viral_only": "true",
+        "viral_threshold": "7",
+        "count": "50",
+        "account": "mia",
+    }
+    by_name = asked({"sort": "-author", "columns": "music"})
+    assert by_name["order"] == "-nickname"
+    assert "sort_by" not in by_name
+    assert {"rank", "source_music_title"} <= set(by_name["columns"].split(","))
 
 
 def test_escape_gives_the_focus_back_to_what_opened(view: ConsolePage) -> None:

@@ -72,7 +72,9 @@ def test_the_bare_page_shows_nothing_of_the_series_before(view: ConsolePage) -> 
 def test_back_undoes_a_filter_of_the_ranking(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     view.show(f"#/job/{JOB_ID}")
-    chosen = view.page.locator("#panel select").nth(1)
+    filters = view.page.get_by_role("button", name="Filters")
+    filters.click()
+    chosen = view.page.locator("#panel .sheet select").first
     # A person cannot go back before the console has heard of the new address.
     view.page.evaluate(
         "addEventListener('hashchange', () => { window.isHeard = true }, {once: true})"
@@ -88,6 +90,7 @@ def test_back_undoes_a_filter_of_the_ranking(view: ConsolePage) -> None:
 def test_a_term_is_explained_where_it_stands(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     view.show(f"#/job/{JOB_ID}")
+    view.page.get_by_text("Technical", exact=True).click()
     view.page.get_by_role("button", name="What is this? Variant").click()
     shown = view.page.locator(".term-text:popover-open")
     expect(shown).to_contain_text("sped up, slowed down or pitched")

@@ -63,7 +63,7 @@ def test_a_token_is_asked_for_and_sent_once_for_a_session(
     view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
     view.page.locator("dialog[open] button[type=submit]").click()
     expect(view.page.locator("dialog[open]")).to_have_count(0)
-    view.page.wait_for_selector("main .intro")
+    view.page.wait_for_selector("main .intro, main .scans")
     assert [url for _, url, _ in sent if "/api/" in url]
     assert not [url for _, url, _ in sent if TOKEN in url]
     with_token = [(method, url) for method, url, body in sent if TOKEN in (body or "")]
@@ -104,6 +104,29 @@ def test_a_session_that_ended_in_another_tab_is_said(
     expect(dialog.locator("[role=status]")).to_contain_text("You were signed out")
 
 
+def test_an_expired_session_keeps_what_was_typed_and_sends_it_after_the_sign_in(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.console).open()
+    sign_in(view.page)
+    view.show("#/search")
+    view.page.get_by_label("Song title").fill("Paper Boats")
+    view.page.evaluate("fetch('/session', {method: 'DELETE'}).then(one => one.status)")
+    # By script: a read of the view that is still under way may open the dialog before.
+    view.page.evaluate("document.querySelector('main form').requestSubmit()")
+    dialog = view.page.locator("dialog[open]")
+    expect(dialog.locator("[role=status]")).to_have_text(
+        "You were signed out. Sign in to continue."
+    )
+    with view.page.expect_request(
+        lambda request: request.method == "POST" and request.url.endswith("music_collection_jobs")
+    ) as sent:
+        sign_in(view.page)
+    assert "Paper Boats" in (sent.value.post_data or "")
+    assert "#/search" in view.page.url
+    expect(view.page.get_by_label("Song title")).to_have_value("Paper Boats")
+
+
 def test_a_service_that_cannot_answer_does_not_blame_the_token(
     signed_in: SignedInServices, pages: ConsolePages
 ) -> None:
@@ -131,7 +154,7 @@ def test_session_of_the_console_opens_the_dagster_ui(
     sign_in(view.page)
     expect(view.page.get_by_role("button", name="Sign in")).to_contain_text("operate")
     with view.page.expect_popup() as opened:
-        view.page.get_by_role("link", name="Dagster UI").click()
+        view.page.get_by_role("link", name="Dagster").click()
     page = opened.value
     page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{signed_in.ui}/runs")

@@ -146,7 +146,9 @@ def test_any_input_text_is_a_music_id_or_refused(text: str) -> None:
     [
         ("@mia_00", "@mia_00"),
         (" @Mia.Sings-1\n", "@mia.sings-1"),
-        ("mia_00", None),
+        ("mia_00", "@mia_00"),
+        ("12345678", None),
+        ("two words", None),
         ("look @mia_00", None),
         ("@mia_00 and more", None),
         ("@", None),
@@ -156,12 +158,12 @@ def test_any_input_text_is_a_music_id_or_refused(text: str) -> None:
         ("https://p.example/@mia_00", None),
     ],
 )
-def test_a_handle_is_at_and_a_name_alone(text: str, handle: str | None) -> None:
+def test_a_handle_is_a_name_alone_with_or_without_at(text: str, handle: str | None) -> None:
     assert read_handle(text) == handle
 
 
 @given(st.text(max_size=80))
 def test_no_other_text_is_a_handle(text: str) -> None:
     handle = read_handle(text)
-    assert handle is None or handle == text.strip().lower()
+    assert handle is None or handle == f"@{text.strip().removeprefix('@').lower()}"
     assert handle is None or read_handle(handle) == handle

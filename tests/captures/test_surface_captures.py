@@ -126,7 +126,7 @@ async def test_user_is_resolved_from_every_form_and_remembered(begin: Begin, sou
         assert await captures.resolve_user(SEC) == SEC
         assert await captures.resolve_user(f"look http://p/user/{SEC}!") == SEC
         assert captures.requests_used == 0
-        for text in ("@mia_00", "@Mia_00"):  # asked for once, and then remembered
+        for text in ("@mia_00", "@Mia_00", "mia_00"):  # asked for once, and then remembered
             assert await captures.resolve_user(text) == "sec of @mia_00"
         assert [asked for asked in source.asked if "@mia_00" in asked] == [
             ("user_by_handle", "@mia_00")

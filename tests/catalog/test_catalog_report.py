@@ -266,7 +266,7 @@ def test_the_report_has_the_error_sheet_of_the_newest_scan(
         write_catalog_report(tmp_path, engine, status(scanned(), unread()))
     assert "What the data can and cannot say" in (tmp_path / "songs.html").read_text("utf-8")
     with zipfile.ZipFile(tmp_path / "songs.xlsx") as control_store:
-        assert 'name="error_sheet"' in control_store.read("xl/workbook.xml").decode()
+        assert 'name="Limits of this data"' in control_store.read("xl/workbook.xml").decode()
 
 
 def test_a_catalogue_that_was_never_read_has_empty_tables(engine: Engine, tmp_path: Path) -> None:

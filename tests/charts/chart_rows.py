@@ -88,6 +88,21 @@ def add_work(
     engine.refresh()
 
 
+def add_result(engine: Engine, music_id: str, job_id: str) -> None:
+    """What a scan of a track leaves: its result and its coverage."""
+    engine.lake.append(
+        "marts.job_results",
+        [row("marts.job_results", job_id=job_id, music_id=music_id, document=b"",
+             confirmed_count=1, algorithm="1")],
+    )  # fmt: skip
+    engine.lake.append(
+        "marts.coverage",
+        [row("marts.coverage", job_id=job_id, surface="music_list", requests=1, pages=1, items=1,
+             new_items=1, stop_reason="exhausted")],
+    )  # fmt: skip
+    engine.refresh()
+
+
 def at(day: float) -> datetime:
     """A moment, in days after `FIRST` (UTC)."""
     return datetime(FIRST.year, FIRST.month, FIRST.day, tzinfo=UTC) + timedelta(days=day)

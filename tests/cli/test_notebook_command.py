@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.commands import notebook as jupyter
+from api.cli.commands.analysis import notebook as jupyter
 from api.cli.main import main
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from api.cli.commands import notebook as command
+from api.cli.commands.analysis import notebook as command
 from api.cli.processes.demo_environment import has_tables
 from warehouse.home import open_home
 from warehouse.lake.store import open_lake

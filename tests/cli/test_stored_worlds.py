@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.notebook import _choose_data
+from api.cli.commands.analysis.notebook import _choose_data
 from api.cli.main import app
 from pipelines.platform.providers import choose_stored_world
 from pipelines.settings import Settings

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from api.responses.errors import ERROR_SPECS
 from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
 from api.services.reads.documents import INCOMPLETE, NO_ISSUE
 from pipelines.catalog.rules import ProblemReason
@@ -17,6 +18,8 @@ from pipelines.charts.rules.platform_comparison import (
     Reason,
     Relation,
 )
+from pipelines.documents.messages import AUDIO_CHECKS
+from pipelines.documents.result_types import AudioCheckKind, VariantForm
 from pipelines.parameters.scan import PARAMETERS
 from pipelines.reads.series import MEASURES
 from warehouse.records.jobs import STAGES, JobStatus
@@ -85,7 +88,7 @@ def test_a_module_imports_the_messages_that_it_shows() -> None:
 def test_the_messages_of_the_first_page_are_preloaded() -> None:
     page = (FOLDER / "index.html").read_text(encoding="utf-8")
     preloaded = re.findall(r'rel="modulepreload" href="/console/app/messages/(\w+)\.js"', page)
-    assert sorted(preloaded) == ["page", "scan"]
+    assert sorted(preloaded) == ["errors", "page", "scan"]
 
 
 def test_every_message_that_is_used_exists() -> None:
@@ -98,10 +101,17 @@ def test_every_message_that_is_used_exists() -> None:
 def test_every_view_and_group_of_the_menu_has_a_label() -> None:
     main = (APP / "main.js").read_text(encoding="utf-8")
     menu = main.partition("const MENU = {")[2].partition("\n};")[0]
-    views = re.findall(r'(\w+): "\w+"', menu)
+    entries = re.findall(r"^ {4}(\w+): \{ icon", menu, re.MULTILINE)
+    views = re.findall(r'"(\w+)"', "".join(re.findall(r"views: \[(.*?)\]", menu)))
     groups = re.findall(r"^ {2}(\w+): \{", menu, re.MULTILINE)
-    assert (len(views) > 10, len(groups) > 2) == (True, True)
-    wanted = {*(f"nav.{name}" for name in views), *(f"nav.group_{name}" for name in groups)}
+    assert (len(views) > 10, len(entries) > 7, groups) == (True, True, ["main", "admin"])
+    wanted = {*(f"nav.{name}" for name in (*entries, *views)), "nav.group_admin"}
+    assert wanted - messages().keys() == set()
+
+
+def test_every_error_of_the_service_has_a_text_and_what_to_do() -> None:
+    kinds = {*ERROR_SPECS, "unknown"}
+    wanted = {f"{area}.{kind}" for area in ("fault", "fix") for kind in kinds}
     assert wanted - messages().keys() == set()
 
 
@@ -115,11 +125,16 @@ def test_every_term_of_the_service_has_a_message() -> None:
         *(f"song.confidence.{name}" for name in get_args(Confidence)),
         *(f"song.reason.{name}" for name in get_args(Reason) if name != "no_longer_linked"),
         *(f"song.lead_reason.{name}" for name in get_args(LeadReason)),
-        *(f"song.direction.{name}" for name in get_args(Direction)),
+        *(f"song.{name}" for name in get_args(Direction)),
         *(f"chart.reason.{name}" for name in (NO_ISSUE, INCOMPLETE)),
         *(f"catalog.problem.{name}" for name in get_args(ProblemReason)),
+        *(f"form.{name}" for name in get_args(VariantForm)),
     }
     assert wanted - messages().keys() == set()
+
+
+def test_every_check_of_a_sound_has_its_words() -> None:
+    assert set(AUDIO_CHECKS) == set(get_args(AudioCheckKind))
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,22 @@ from api.app import create_app
 from api.client import AsyncClient, Client, Connection
 from api.openapi import description
 from api.routes.dependencies import Services
-from api.server.access.sessions import SessionStore
+from api.server.access.sessions import KEY_BYTES, SessionStore, signer_of
 from api.server.health import Readiness
+from api.server.middleware import RequestLogger
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
+from api.services.shared_links import SharedLinkService
 from api.services.sql.service import SqlService
-from api.settings import ApiSettings
+from api.settings import SHARED_PAGES, ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from tests.scripted_reads import ReadService, open_reads
 from tests.stored_results import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.caches import ExcerptFolder
 from warehouse.control import ControlStore, jobs, open_control
+from warehouse.control.access.sessions import StoredSessions
 from warehouse.control.jobs import NewJob
-from warehouse.control.sessions import StoredSessions
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
 from warehouse.records.values import Document
@@ -80,6 +82,7 @@ class Service:
     reads: ReadService | None = None
     sql: SqlService | None = None
     sessions: SessionStore | None = None
+    has_links: bool = True
 
     def scan_service(self) -> ScanService:
         world = ScanConfig(
@@ -126,11 +129,20 @@ class Service:
             if comparison_id in {None, row["comparison_id"]}
         ]
 
-    def app(self, **settings: Any) -> ASGIApp:
+    def shared_links(self) -> SharedLinkService | None:
+        if not self.has_links:
+            return None
+        signer = signer_of(b"k" * KEY_BYTES, SHARED_PAGES)
+        return SharedLinkService(
+            self.control, self.scan_service(), self.evidence(), open_signer=lambda: signer
+        )
+
+    def app(self, *, note: RequestLogger | None = None, **settings: Any) -> ASGIApp:
         return create_app(
             Services(
                 scan_service=self.scan_service(),
                 evidence=self.evidence(),
+                shared_links=self.shared_links(),
                 annotations=AnnotationService(
                     read_comparison=self.comparisons.get,
                     read_annotations=self.said_of,
@@ -144,6 +156,7 @@ class Service:
                 sessions=self.sessions or StoredSessions(self.control),
             ),
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
+            note=note,
             clock=lambda: self.now,
         )
 

@@ -1,6 +1,8 @@
 """Catalogues over HTTP: imported, read page by page, run, stopped and removed."""
 
 import asyncio
+import csv
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +20,7 @@ from api.schemas.extensions.catalogs import (
     CatalogTracks,
 )
 from pipelines.captures.session import Captures
+from tests.charts.chart_rows import add_result, add_track, add_work
 from tests.contract.conftest import Service
 from tests.fake_clock import PATIENCE_S
 from tests.scripted_reads import ReadService
@@ -155,6 +158,71 @@ def test_tracks_are_read_page_by_page_and_by_state(client: TestClient) -> None:
     assert read == IDS
     fresh = data(client.get(f"{PATH}/songs/tracks", params={"state": "fresh"}), CatalogTracks)
     assert (fresh["tracks"], fresh["total_count"], fresh["next_cursor"]) == ([], 0, None)
+
+
+def scan(reads: ReadService, music_id: str, title: str, likes: int) -> None:
+    """What a scan of a track that no catalogue asked for leaves."""
+    add_track(reads.engine, music_id, title=title)
+    add_work(reads.engine, f"v{music_id}", published=0, likes=[(1, likes)], music_id=music_id)
+    add_result(reads.engine, music_id, f"job {music_id}")
+
+
+def test_a_track_shows_what_scans_outside_the_catalogue_have_found(
+    client: TestClient, reads: ReadService
+) -> None:
+    scanned, unread = "7400000000000000001", "7400000000000000002"
+    scan(reads, scanned, "Paper Boats", likes=40)
+    add(client, inputs=[scanned, unread])
+    tracks = data(client.get(f"{PATH}/songs/tracks"), CatalogTracks)["tracks"]
+    assert [(track["state"], track["title"]) for track in tracks] == [
+        ("never_read", "Paper Boats"), ("never_read", None),
+    ]  # fmt: skip
+    figures = tracks[0]["figures"]
+    assert (figures["confirmed_video_count"], figures["digg_count"]) == (1, 40)
+    assert (figures["newest_job_id"], figures["music_id_estimate"]) == (f"job {scanned}", None)
+    assert tracks[1]["figures"] is None, "unknown, not 0"
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ({}, "bca?"),
+        ({"descending": "true"}, "?acb"),
+        ({"sort": "title"}, "?abc"),
+        ({"sort": "title", "descending": "true"}, "cba?"),
+        ({"sort": "digg_count"}, "cab?"),
+        ({"sort": "digg_count", "descending": "true"}, "bac?"),
+        ({"sort": "digg_count", "descending": "true", "cursor": "1", "limit": "2"}, "ac"),
+        ({"sort": "confirmed_video_count"}, "bca?"),
+        ({"sort": "music_id_estimate", "descending": "true"}, "bca?"),
+        ({"sort": "state"}, "bca?"),
+    ],
+)
+def test_tracks_are_sorted_by_every_column_and_unknown_values_come_last(
+    client: TestClient, reads: ReadService, query: dict[str, str], order: str
+) -> None:
+    letters = {f"750000000000000000{at}": letter for at, letter in enumerate("bca?", 1)}
+    for (music_id, letter), likes in zip(letters.items(), (90, 5, 40), strict=False):
+        scan(reads, music_id, f"{letter} song", likes=likes)
+    add(client, inputs=list(letters))
+    page = data(client.get(f"{PATH}/songs/tracks", params=query), CatalogTracks)
+    assert "".join(letters[track["input"]] for track in page["tracks"]) == order
+    assert page["total_count"] == 4
+
+
+def test_the_tracks_of_a_catalogue_are_exported_in_their_order(
+    client: TestClient, reads: ReadService
+) -> None:
+    scan(reads, "7600000000000000001", "Kites", likes=7)
+    add(client, inputs=["7600000000000000002", "7600000000000000001"])
+    source = f"{PATH}/songs/tracks?sort=digg_count&limit=10000"
+    query = {"source": source, "table": "catalog", "form": "csv"}
+    answer = client.get("/api/v1/sametrack/export", params=query)
+    assert answer.status_code == 200, answer.text
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert [(row["title"], row["input"], row["digg_count"]) for row in rows] == [
+        ("Kites", "7600000000000000001", "7"), ("", "7600000000000000002", ""),
+    ]  # fmt: skip
 
 
 def test_a_run_is_requested_shown_and_stopped(client: TestClient) -> None:

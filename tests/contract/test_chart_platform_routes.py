@@ -13,17 +13,26 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope, ErrorData
 from api.schemas.extensions.chart_platform import (
     ChartSongComparison,
+    ChartTrackList,
     LinkDecisionList,
     SongLinkUpdate,
 )
 from pipelines.charts.service import update_song_links
-from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
+from tests.charts.chart_rows import (
+    OTHER_KEY,
+    SONG_KEY,
+    TRACK,
+    add_result,
+    add_track,
+    add_usual,
+)
 from tests.scripted_reads import ReadService, open_reads
 
 pytestmark = pytest.mark.full
 
 SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"
-JUDGE = "/api/v1/sametrack/chart/judge"
+JUDGE, TRACKS = "/api/v1/sametrack/chart/judge", "/api/v1/sametrack/chart/tracks"
+COVER = "7300000000000000002"
 BODY = {"song_key": OTHER_KEY, "music_id": TRACK, "said": "same"}
 JSON = {"content-type": "application/json"}
 
@@ -154,10 +163,11 @@ def requests(client: TestClient) -> list[Any]:
         lambda **more: client.get(f"{SONGS}/{SONG_KEY}", **more),
         lambda **more: client.get(LINKS, **more),
         lambda **more: client.post(LINKS, **{"json": BODY | {"said": "withdrawn"}, **more}),
+        lambda **more: client.get(TRACKS, **more),
     ]
 
 
-@pytest.mark.parametrize("which", [0, 1, 2], ids=["song", "links", "link"])
+@pytest.mark.parametrize("which", [0, 1, 2, 3], ids=["song", "links", "link", "tracks"])
 def test_chart_link_operations_refuse_invalid_requests(
     reads: ReadService, which: int, tmp_path: Path
 ) -> None:
@@ -196,15 +206,48 @@ def test_a_lake_that_cannot_be_read_is_told(tmp_path: Path) -> None:
             assert refusal(ask(), 503) == "warehouse_unavailable"
 
 
-def test_links_judged_again_are_counted_and_shown_at_once(tmp_path: Path) -> None:
+def test_links_judged_again_are_counted_and_stored(tmp_path: Path) -> None:
     with open_reads(tmp_path) as reads:
         add_usual(reads.engine)
         client = reads.client()
-        assert data(client.get(f"{SONGS}/{SONG_KEY}"))["links"] == []
+        before = data(client.get(f"{SONGS}/{SONG_KEY}"))
+        assert relations(before) == {TRACK: ("same", "title_and_artist")}
+        assert [link["judged_at"] for link in before["links"]] == [None]
         judged = data(client.post(JUDGE), SongLinkUpdate)
         assert (judged["song_count"], judged["issue_count"], judged["row_count"]) == (2, 4, 1)
         assert (judged["relations"], judged["lead_count"]) == ({"same": 1}, 1)
         song = data(client.get(f"{SONGS}/{SONG_KEY}"))
         assert relations(song) == {TRACK: ("same", "title_and_artist")}
+        assert [link["judged_at"] for link in song["links"]] != [None]
         again = data(client.post(JUDGE), SongLinkUpdate)
         assert (again["row_count"], again["relations"]) == (0, {"same": 1})
+
+
+def test_a_scanned_track_is_joined_to_its_song_without_judging(tmp_path: Path) -> None:
+    with open_reads(tmp_path) as reads:
+        add_usual(reads.engine)
+        add_track(reads.engine, COVER, author="Somebody else")
+        client = reads.client()
+        assert data(client.get(TRACKS), ChartTrackList)["tracks"] == []
+        for music_id, job_id in ((TRACK, "job"), (COVER, "other")):
+            add_result(reads.engine, music_id, job_id)
+        (track,) = data(client.get(TRACKS), ChartTrackList)["tracks"]
+        assert (track["song_key"], track["music_id"]) == (SONG_KEY, TRACK)
+        assert (track["relation"], track["reason"]) == ("same", "title_and_artist")
+        assert track["newest_job_id"] == "job"
+        links = data(client.get(f"{SONGS}/{SONG_KEY}"))["links"]
+        assert {link["music_id"]: link["newest_job_id"] for link in links} == {
+            TRACK: "job", COVER: "other",
+        }  # fmt: skip
+
+
+def test_the_surest_track_of_a_song_comes_first(tmp_path: Path) -> None:
+    with open_reads(tmp_path) as reads:
+        add_usual(reads.engine)
+        add_track(reads.engine, COVER, author=None)
+        for music_id, job_id in ((COVER, "other"), (TRACK, "job")):
+            add_result(reads.engine, music_id, job_id)
+        tracks = data(reads.client().get(TRACKS), ChartTrackList)["tracks"]
+        assert [(track["music_id"], track["relation"]) for track in tracks] == [
+            (TRACK, "same"), (COVER, "possible"),
+        ]  # fmt: skip

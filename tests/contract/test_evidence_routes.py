@@ -49,10 +49,12 @@ PAIR = PairEvidence(
 )  # fmt: skip
 
 
-def packed(seed: int) -> bytes:
+def packed(seed: int, frames: int = 12) -> bytes:
     numbers = np.random.default_rng(seed)
     peaks = Peaks(np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.uint8))
-    return pack_features(Features(numbers.random((200, 36)), -numbers.random((200, 64)), peaks))
+    return pack_features(
+        Features(numbers.random((frames, 36)), -numbers.random((frames, 64)), peaks)
+    )
 
 
 @pytest.fixture
@@ -101,6 +103,40 @@ def test_the_numbers_stand_beside_their_limits(heard: Any) -> None:
     }  # fmt: skip
     assert data["picture"] == {form: f"{HERE}/picture.{form}" for form in ("svg", "png")}
     assert data["videos"].keys() == {CANDIDATE}  # the reference was never observed
+
+
+def test_the_verdict_is_a_sentence_in_both_languages(heard: Any) -> None:
+    data = heard.client().get(HERE).json()["data"]
+    assert data["verdict_text"] == "8.1 s of the song play in this video, at original speed."
+    assert data["verdict_text_zh"] == "作品中有 8.1 秒播放的是这首歌，原速原调。"
+
+
+def test_both_sounds_lie_on_one_axis_and_say_how_they_are_heard(heard: Any) -> None:
+    sounds = heard.client().get(HERE).json()["data"]["sounds"]
+    assert {role: sound["excerpt_state"] for role, sound in sounds.items()} == {
+        "reference": "readable", "candidate": "stored",
+    }  # fmt: skip
+    assert sounds["reference"]["excerpt_path"] == f"{HERE}/excerpt/reference?fetch=true"
+    assert sounds["candidate"]["excerpt_path"] == f"{HERE}/excerpt/candidate"
+    assert {sound["excerpt_song_start_s"] for sound in sounds.values()} == {1.1}
+    assert sounds["reference"]["waveform"]["start_s"] == 0.0
+    assert sounds["candidate"]["waveform"]["start_s"] == pytest.approx(1.1)
+    assert {len(sound["waveform"]["levels"]) for sound in sounds.values()} == {12}
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        ({"reference_source": "music_service"}, "service_track"),
+        ({"reference_start_s": None}, "not_aligned"),
+    ],
+)
+def test_a_sound_that_cannot_be_heard_says_why(
+    heard: Any, changed: dict[str, Any], state: str
+) -> None:
+    heard.comparisons[COMPARISON_ID] |= changed
+    reference = heard.client().get(HERE).json()["data"]["sounds"]["reference"]
+    assert (reference["excerpt_state"], reference["excerpt_path"]) == (state, None)
 
 
 def test_the_answer_shown_is_what_the_service_answers(heard: Any) -> None:
@@ -162,7 +198,9 @@ def test_a_parameter_is_refused(heard: Any, place: str) -> None:
 def test_a_sound_that_cannot_be_shown_leaves_the_numbers(heard: Any, features: Any) -> None:
     heard.sounds["b" * 64] = {"features": features}
     client: TestClient = heard.client()
-    assert client.get(HERE).json()["data"]["picture"] == {"svg": None, "png": None}
+    data = client.get(HERE).json()["data"]
+    assert data["picture"] == {"svg": None, "png": None}
+    assert [sound["waveform"] for sound in data["sounds"].values()] == [None, None]
     assert client.get(f"{HERE}/picture.svg").status_code == 404
 
 

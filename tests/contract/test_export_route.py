@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,11 +17,13 @@ from api.responses.documents import Envelope
 from api.routes.dependencies import Services
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series
 from api.server.health import Readiness
+from api.services.exports.tables import TABLES as TABLES_OF_EXPORTS
 from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings
+from pipelines.documents.column_messages import COLUMNS
 from sandbox.mock.provider import open_world
 from tests.scripted_reads import ReadService
-from tests.stored_results import result
+from tests.stored_results import result, variant, with_variants
 from warehouse.records.errors import ChartUnavailableError
 
 WORLD = open_world(11, 0.1)
@@ -43,12 +47,23 @@ def test_a_ranking_becomes_a_sheet_whose_ids_are_text(service: Any, source: str)
     answer = take(service, source, "videos", "csv", bom="true")
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
     assert answer.content.startswith(b"\xef\xbb\xbf")
-    assert answer.headers["content-disposition"].startswith(
-        'attachment; filename="sametrack-demo-videos-'
-    )
+    name = unquote(answer.headers["content-disposition"].partition("UTF-8''")[2])
+    assert name.endswith(" – ranking – 2026-01-31 – demo data.csv")
     assert (len(rows), rows[0]["is_demo_data"]) == (3, "True")
     assert "'=1+1" in {row["desc"] for row in rows}
     assert rows[0]["aweme_id"].isdigit()
+
+
+def test_a_ranking_with_variants_is_exported_with_them_marked(service: Any) -> None:
+    job = service.stored(with_variants(result(3), variant(1, likes=10_000)))
+    ranking = f"/api/v1/sametrack/jobs/{job.job_id}/ranking"
+
+    def kinds(source: str) -> list[str]:
+        rows = take(service, source, "videos", "csv").text.splitlines()
+        return [row["variant_kind"] for row in csv.DictReader(rows)]
+
+    assert kinds(ranking) == ["", "", ""]
+    assert kinds(f"{ranking}?include_variants=true") == ["speed", "", "", ""]
 
 
 def test_a_workbook_brings_method_and_coverage(service: Any, source: str) -> None:
@@ -62,11 +77,94 @@ def test_a_workbook_brings_method_and_coverage(service: Any, source: str) -> Non
 
 def test_an_exported_ranking_brings_the_error_sheet_of_its_scan(service: Any, source: str) -> None:
     book = zipfile.ZipFile(io.BytesIO(take(service, source, "videos", "xlsx").content))
-    assert 'name="error_sheet"' in book.read("xl/workbook.xml").decode()
+    sheets = re.findall('<sheet name="([^"]+)"', book.read("xl/workbook.xml").decode())
+    assert sheets[-1] == "Limits of this data"
     sheet = take(service, source, "videos", "json").json()["error_sheet"]
     answers = {row["number"]: row["answer"] for row in sheet}
     assert "confirmed videos of" in answers["1.4"]
     assert answers["1.1"].startswith("Not known to Sametrack")
+
+
+@pytest.mark.parametrize(
+    ("language", "headings", "sheets"),
+    [
+        ("en", {"Likes", "Published (UTC)", "Link"}, ["Ranking", "Limits of this data"]),
+        ("zh", {"点赞", "发布时间（UTC）", "关联方式"}, ["排行", "数据局限"]),
+    ],
+)
+def test_a_workbook_has_headings_in_words_of_the_chosen_language(
+    service: Any, source: str, language: str, headings: set[str], sheets: list[str]
+) -> None:
+    answer = take(service, source, "videos", "xlsx", language=language)
+    book = zipfile.ZipFile(io.BytesIO(answer.content))
+    texts = set(re.findall("<t[^>]*>([^<]*)</t>", book.read("xl/sharedStrings.xml").decode()))
+    assert headings <= texts
+    assert not {"digg_count", "create_time", "link_type", "exact_music_id"} & texts
+    names = re.findall('<sheet name="([^"]+)"', book.read("xl/workbook.xml").decode())
+    assert [names[0], names[-1]] == sheets
+
+
+def test_files_for_programs_keep_the_names_of_columns_in_every_language(
+    service: Any, source: str
+) -> None:
+    plain = take(service, source, "videos", "csv").content
+    assert take(service, source, "videos", "csv", language="zh").content == plain
+    assert plain.startswith(b"rank,aweme_id,")
+    rows = take(service, source, "videos", "json", language="zh").json()["rows"]
+    assert {row["link_type"] for row in rows} <= {"exact_music_id", "audio_fingerprint_match"}
+
+
+def test_a_file_has_the_rows_and_columns_that_are_shown(service: Any, source: str) -> None:
+    whole = take(service, source, "videos", "json").json()["rows"]
+    account = whole[1]["sec_uid"]
+    answer = take(
+        service,
+        source,
+        "videos",
+        "json",
+        columns="aweme_id,digg_count",
+        order="-digg_count",
+        account=account.upper(),
+    ).json()
+    shown = [row for row in whole if account in row["sec_uid"]]
+    ordered = sorted(shown, key=lambda row: -row["digg_count"])
+    assert [(row["aweme_id"], row["digg_count"]) for row in answer["rows"]] == [
+        (row["aweme_id"], row["digg_count"]) for row in ordered
+    ]
+    assert list(answer["rows"][0]) == ["aweme_id", "digg_count", "is_demo_data"]
+    assert json.loads(answer["method"]["view"])["order"] == "-digg_count"
+
+
+def test_a_ranking_in_another_view_says_with_which_parameters(service: Any, source: str) -> None:
+    job_id = source.rpartition("/")[2]
+    view = f"/api/v1/sametrack/jobs/{job_id}/ranking?sort_by=share&viral_threshold=7"
+    method = take(service, view, "videos", "json").json()["method"]
+    parameters = json.loads(method["parameters"])
+    assert (parameters["sort_by"], parameters["viral_threshold"]) == ("share", 7)
+
+
+def test_a_column_that_the_table_lacks_is_refused_with_those_it_has(
+    service: Any, source: str
+) -> None:
+    for more in ({"columns": "likes"}, {"order": "likes"}, {"verdict": "confirmed"}):
+        answer = take(service, source, "accounts", "csv", **more)
+        error = answer.json()["data"]["error"]
+        assert (answer.status_code, error["type"]) == (400, "invalid_parameter")
+        assert "linked_video_count" in error["hint"]
+
+
+def test_compared_pairs_are_named_after_their_track(service: Any, source: str) -> None:
+    job_id = source.rpartition("/")[2]
+    pairs = f"/api/v1/sametrack/jobs/{job_id}/comparisons"
+    ranking = take(service, source, "videos", "csv").headers["content-disposition"]
+    header = take(service, pairs, "comparisons", "csv").headers["content-disposition"]
+    title = unquote(ranking.partition("UTF-8''")[2]).partition(" – ")[0]
+    assert unquote(header.partition("UTF-8''")[2]).startswith(f"{title} – comparisons – ")
+
+
+def test_every_column_of_an_export_has_a_heading_in_both_languages() -> None:
+    names = {column.name for columns, _ in TABLES_OF_EXPORTS.values() for column in columns}
+    assert names - set(COLUMNS) == set()
 
 
 def test_parquet_keeps_types_and_says_where_it_is_from(service: Any, source: str) -> None:

@@ -9,10 +9,10 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
-from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview
+from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview, JobRanking
 from pipelines.parameters.scan import ScanParameters
 from tests.contract.operations import BusyWorker
-from tests.stored_results import result
+from tests.stored_results import result, variant, with_variants
 from warehouse.control import jobs, links, scan_journal
 from warehouse.lake.record_rows import pack_document
 from warehouse.records.jobs import ProgressRecord
@@ -118,6 +118,24 @@ def test_a_ranking_that_does_not_exist_yet_is_null_and_a_wrong_view_is_refused(
     for wrong in ({"sort_by": "beauty"}, {"count": "0"}, {"depth": "3"}):
         assert client.get(place, params=wrong).status_code == 400
     assert client.get(place.replace(job_id, "nobody")).status_code == 404
+
+
+def test_variants_are_ranked_only_where_they_are_asked_for(
+    service: Any, client: TestClient
+) -> None:
+    job = service.stored(with_variants(result(5), variant(1, likes=3500)))
+    place = f"/api/v1/sametrack/jobs/{job.job_id}/ranking"
+    strict = client.get(f"{JOBS}/{job.job_id}").json()["data"]
+    assert client.get(place, params={"include_variants": "false"}).json()["data"] == strict
+    answer = client.get(place, params={"include_variants": "true", "sort_by": "digg"}).json()
+    mixed = Envelope[JobRanking].model_validate(answer).data["result"]
+    assert mixed is not None
+    assert "kind" not in mixed
+    kinds = [row.get("variant_kind") for row in mixed["aweme_list"]]
+    assert kinds == [None, "speed", None, None, None, None]
+    assert (mixed["confirmed_count"], mixed["totals"]["video_count"]) == (5, 6)
+    assert answer["params"]["include_variants"] is True
+    assert strict["result"]["totals"]["video_count"] == strict["result"]["confirmed_count"] == 5
 
 
 def test_the_get_form_answers_the_stored_ranking_itself(service: Any, client: TestClient) -> None:

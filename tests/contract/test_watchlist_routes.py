@@ -30,7 +30,14 @@ BODY: dict[str, Any] = {
     "entries": [TRACK, {"kind": "account", "input": "MS4wLjABAAAAx"}],
     "parameters": {"count": 10, "search_keywords": "纸船, Paper Boats"},
 }
-DIGEST = {"kind": "watch_digest", "change_count": 2, "files": {"json": "a.json", "html": "a.html"}}
+THRESHOLDS = {
+    "velocity": 1000.0, "rank_change": 3, "new_music_id": True, "likes": 10_000,
+    "creator_followers": 100_000, "disappeared": True, "usage_growth": 20.0,
+}  # fmt: skip
+DIGEST: dict[str, Any] = {
+    "kind": "watch_digest", "change_count": 2, "files": {"json": "a.json", "html": "a.html"},
+    "entries": [{**TRACK, "subject": TRACK["input"], "title": "Paper Boats"}],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -56,7 +63,8 @@ def test_a_watchlist_is_made_read_changed_and_deleted(client: TestClient) -> Non
     made = data(client.post(PATH, json=BODY), WatchlistDocument)
     assert (made["cron"], made["enabled"], made["last_run"]) == ("0 */6 * * *", True, None)
     assert made["parameters"] == {"count": 10, "search_keywords": ["纸船", "Paper Boats"]}
-    assert made["thresholds"] == {"velocity": 1000.0, "rank_change": 3, "new_music_id": True}
+    assert made["thresholds"] == THRESHOLDS
+    assert [entry["title"] for entry in made["entries"]] == [None, None]  # no run has checked them
     assert datetime.fromisoformat(made["next_due_at"]) > datetime.fromisoformat(made["created_at"])
     assert made["is_demo_data"] is True
 
@@ -70,7 +78,7 @@ def test_a_watchlist_is_made_read_changed_and_deleted(client: TestClient) -> Non
     change = {"every": "daily at 07:30", "enabled": False, "thresholds": {"velocity": None}}
     changed = data(client.patch(f"{PATH}/five-songs", json=change), WatchlistDocument)
     assert (changed["cron"], changed["next_due_at"]) == ("30 7 * * *", None)
-    assert changed["thresholds"] == {"velocity": None, "rank_change": 3, "new_music_id": True}
+    assert changed["thresholds"] == THRESHOLDS | {"velocity": None}
     assert changed["entries"] == made["entries"]
 
     gone = data(client.delete(f"{PATH}/five-songs"), WatchlistDeleted)
@@ -84,9 +92,9 @@ def test_a_threshold_is_changed_without_the_others(client: TestClient) -> None:
     data(client.post(PATH, json={**BODY, "thresholds": off}), WatchlistDocument)
     change = {"thresholds": {"velocity": 5000.0}}
     changed = data(client.patch(f"{PATH}/five-songs", json=change), WatchlistDocument)
-    assert changed["thresholds"] == {**off, "velocity": 5000.0}
+    assert changed["thresholds"] == {**THRESHOLDS, **off, "velocity": 5000.0}
     changed = data(client.patch(f"{PATH}/five-songs", json={"every": "daily"}), WatchlistDocument)
-    assert changed["thresholds"] == {**off, "velocity": 5000.0}
+    assert changed["thresholds"] == {**THRESHOLDS, **off, "velocity": 5000.0}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +133,7 @@ def test_invalid_watchlist_is_refused_with_a_hint(
 def test_an_entry_is_kept_without_the_blanks_around_it(client: TestClient) -> None:
     entries = [{"kind": "account", "input": "\u3000MS4wLjABAAAAx\n"}]
     made = data(client.post(PATH, json={**BODY, "entries": entries}), WatchlistDocument)
-    assert made["entries"] == [{"kind": "account", "input": "MS4wLjABAAAAx"}]
+    assert [entry["input"] for entry in made["entries"]] == ["MS4wLjABAAAAx"]
     assert refusal(
         client.patch(f"{PATH}/five-songs", json={"entries": [{**TRACK, "input": " "}]}), 400
     )
@@ -207,6 +215,10 @@ def test_a_run_is_asked_for_once_and_told_with_its_digest(
     assert digests["digests"] == [DIGEST]
     whole = data(client.get(f"{PATH}/five-songs/runs/{run['run_id']}"), WatchRunDetail)
     assert (whole["digest"], whole["told"]["status"]) == (DIGEST, 200)
+    watched = data(client.get(f"{PATH}/five-songs"), WatchlistDocument)["entries"]
+    assert [(entry["subject"], entry["title"]) for entry in watched] == [
+        (TRACK["input"], "Paper Boats"), (None, None),
+    ]  # fmt: skip
 
 
 def test_runs_of_nobody_are_not_found(client: TestClient, reads: ReadService) -> None:

@@ -24,10 +24,12 @@ from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.reconciliation import EndedLaunches
 from pipelines.orchestration.watchlist_runs import LAUNCHED_AT_ONCE
 from pipelines.orchestration.watchlist_runs import watchlists as watchlist_sensor
+from pipelines.watchlists.alerts import RETRY_AFTER_S, AlertMessage
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watchlists.simulated_songs import PLAN, Clock, FakeScanService, Songs, build_runner
 from warehouse.control import open_control, watchlists
+from warehouse.records.alerts import AlertAttempt, AlertChannel, AlertOutcome
 from warehouse.records.errors import ProfileNotChosenError
 
 pytestmark = pytest.mark.full
@@ -144,6 +146,35 @@ def test_a_launch_that_failed_before_it_had_the_run_is_repeated(
     (again,) = requests(look(watches, instance))
     assert (again.job_name, again.run_key != conclude.run_key) == ("conclude_watchlist", True)
     assert launch(watches, instance, again).success
+    assert requests(look(watches, instance)) == []
+
+
+def test_a_message_that_was_not_sent_is_sent_by_a_later_launch(
+    watches: Watches, instance: DagsterInstance
+) -> None:
+    outcomes: list[AlertOutcome] = ["sent", "unreachable"]
+    titles: list[str] = []
+
+    def send(_url: str, message: AlertMessage) -> AlertAttempt:
+        titles.append(message.title)
+        return AlertAttempt(at=watches.clock.now, outcome=outcomes.pop())
+
+    watches.watcher = replace(watches.watcher, send_alert=send)
+    channel = AlertChannel(
+        name="chat", url="json://x", service="JSON", language="en", created_at=watches.clock.now
+    )
+    watchlists.create_channel(watches.watcher.control, channel)
+    watches.scan_service.failing.add(PLAN.entries[0].input)
+    look(watches, instance)
+    watches.clock.now += SIX_HOURS
+    for _ in ("begin", "conclude"):
+        (request,) = requests(look(watches, instance))
+        assert launch(watches, instance, request).success
+    assert requests(look(watches, instance)) == []
+    watches.clock.now += timedelta(seconds=RETRY_AFTER_S[0])
+    (again,) = requests(look(watches, instance))
+    assert launch(watches, instance, again).success
+    assert len(titles) == 2
     assert requests(look(watches, instance)) == []
 
 

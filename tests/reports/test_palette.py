@@ -1,11 +1,11 @@
-"""The colours of reports differ for every reader, and in grey print."""
+"""The colours of the console and the reports differ for every reader, and in grey print."""
 
 import math
 from itertools import combinations, pairwise
 
 import pytest
 
-from pipelines.documents import html_pages
+from pipelines.documents.palette import LIGHT, SERIES, SERIES_NAMES, THEMES, ThemeName
 
 LEAST_STEP = 9.0
 """Difference in lightness (CIE L*) that neighbouring areas of grey print need."""
@@ -52,26 +52,35 @@ def contrast(colour: str, other: str) -> float:
 
 
 def test_series_differ_in_grey_print() -> None:
-    steps = sorted(to_lab(to_linear(colour))[0] for colour in html_pages.SERIES)
+    steps = sorted(to_lab(to_linear(colour))[0] for colour in SERIES)
     assert min(after - before for before, after in pairwise(steps)) >= LEAST_STEP
 
 
+@pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_series_differ_for_readers_who_see_fewer_colours(sight: str) -> None:
-    found = {one: to_lab(times(SIGHTS[sight], to_linear(one))) for one in html_pages.SERIES}
+def test_series_differ_for_readers_who_see_fewer_colours(sight: str, theme: ThemeName) -> None:
+    series = [THEMES[theme][name] for name in SERIES_NAMES]
+    found = {one: to_lab(times(SIGHTS[sight], to_linear(one))) for one in series}
     near = {
-        (one, other): math.dist(found[one], found[other])
-        for one, other in combinations(html_pages.SERIES, 2)
+        (one, other): math.dist(found[one], found[other]) for one, other in combinations(series, 2)
     }
     assert {pair: distance for pair, distance in near.items() if distance < LEAST_DISTANCE} == {}
 
 
-def test_texts_are_readable_on_their_grounds() -> None:
-    for colour in (html_pages.INK, html_pages.SOFT, html_pages.NAVY, html_pages.RUST):
-        for ground in (html_pages.PAPER, html_pages.PANEL):
-            assert contrast(colour, ground) >= 4.5
+@pytest.mark.parametrize("theme", THEMES)
+def test_texts_and_series_are_readable_on_their_grounds(theme: ThemeName) -> None:
+    colours = THEMES[theme]
+    for ground in ("card", "sunk", "page"):
+        for name in ("ink", "soft", "accent", "warn"):
+            assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+    for name in SERIES_NAMES:
+        assert contrast(colours[name], colours["card"]) >= 3, name
+
+
+def test_the_themes_have_the_same_colours() -> None:
+    assert set(THEMES["light"]) == set(THEMES["dark"])
 
 
 def test_emphasised_bars_differ_from_muted_ones_in_grey() -> None:
-    first, muted = (to_lab(to_linear(one))[0] for one in (html_pages.SERIES[0], html_pages.MUTED))
+    first, muted = (to_lab(to_linear(one))[0] for one in (SERIES[0], LIGHT["muted"]))
     assert muted - first >= 40

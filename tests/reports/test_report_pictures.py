@@ -64,7 +64,7 @@ def test_pictures_of_links_and_of_rejected_pairs_are_inside(build_job: Build) ->
     assert text.count('<img src="data:image/svg+xml,') >= len(linked) + 1
     assert "img-src data:" in text
     assert "likely a cover" in text
-    assert "the score is below the threshold" in text
+    assert "too little of the sound is the same" in text
 
 
 def test_a_picture_cannot_leave_its_attribute(build_job: Build) -> None:

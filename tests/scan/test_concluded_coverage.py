@@ -200,9 +200,18 @@ def test_only_rows_that_were_compared_themselves_are_counted_as_matched_by_audio
     scan = ConcludingScan(music_id=OTHER)
     for name, link in scan.state.confirmed.items():
         scan.state.confirmed[name] = replace(
-            link,
-            link_type="audio_fingerprint_match" if name == "v0" else "verified_music_id_graph",
-            comparison=_comparison("v0"),
+            link, link_type="verified_music_id_graph", comparison=_comparison("v0")
         )
+    scan.state.comparisons.append(_comparison("v0"))
     shares = coverage_document(scan.run)["list_genuine_share"]
     assert shares == [{"music_id": OTHER, "rows": 30, "own_rows": 30, "audio_rows": 1}]
+
+
+def test_rows_of_the_tracks_own_id_that_matched_a_song_count_as_matched_by_audio() -> None:
+    scan = ConcludingScan()
+    scan.state.comparisons += [
+        replace(_comparison("v1"), reference_aweme_id="song", candidate_music_id=TRACK),
+        replace(_comparison("v2"), reference_aweme_id="v3"),
+    ]
+    shares = coverage_document(scan.run)["list_genuine_share"]
+    assert [share["audio_rows"] for share in shares] == [3]

@@ -58,6 +58,7 @@ class Songs:
             "music": {"title": f"Song {music_id[-1]}"},
             "ranked": ranked,
             "unique_account_count": len(ranked),
+            "account_summary": {"accounts": []},
             "created_at": to_time(self.clock.now),
         }
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from pipelines.watchlists.changes import (
     MOST_EARLIER,
+    Creator,
     NewMusicId,
     ObservedVideo,
     RankChange,
+    UsageCount,
     WatchObservation,
     find_changes,
     measure_growth,
@@ -181,6 +183,138 @@ def test_a_missing_work_says_why_where_the_platform_says_it() -> None:
         (work(2).aweme_id, "deleted"),
         (work(3).aweme_id, None),
     ]
+
+
+def test_a_video_disappears_only_by_an_answer_of_the_platform() -> None:
+    then = seen(work(1), work(2), work(3), work(4))
+    gone = {work(2).aweme_id: "status_deleted", work(3).aweme_id: "images_base", "7359": "deleted"}
+    now = seen(work(1), gone=gone)
+    changes = find_changes(then, now, thresholds=ALL)
+    assert [(video.aweme_id, video.reason) for video in changes.disappeared_works] == [
+        (work(2).aweme_id, "status_deleted"),
+    ]
+    assert {video.aweme_id for video in changes.vanished_works} == {
+        work(number).aweme_id for number in (2, 3, 4)
+    }
+    assert changes.count == 3
+    silent = replace(ALL, disappeared=False)
+    assert find_changes(then, now, thresholds=silent).disappeared_works == ()
+
+
+def test_a_video_that_was_missed_first_disappears_once_when_the_platform_says_so() -> None:
+    first = seen(work(1), work(2))
+    missed = seen(work(1)).after(first)
+    assert find_changes(first, missed, thresholds=ALL).disappeared_works == ()
+    gone = seen(work(1), gone={work(2).aweme_id: "status_deleted"}).after(missed)
+    changes = find_changes(missed, gone, thresholds=ALL)
+    assert [video.aweme_id for video in changes.disappeared_works] == [work(2).aweme_id]
+    assert (changes.vanished_works, changes.count) == ((), 1)
+    assert find_changes(gone, gone, thresholds=ALL).disappeared_works == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_reached"),
+    [
+        (9_999, 10_000, True),
+        (9_999, 9_999, False),
+        (10_000, 10_001, False),
+        (None, 10_000, False),
+        (5, None, False),
+    ],
+)
+def test_a_video_reaches_likes_between_two_known_counts(
+    before: int | None, after: int | None, is_reached: bool
+) -> None:
+    then, now = work(1, statistics=liked(before)), work(1, statistics=liked(after))
+    reached = find_changes(seen(then), seen(now), thresholds=ALL).reached_likes
+    assert [(video.before, video.after) for video in reached] == (
+        [(before, after)] if is_reached else []
+    )
+    never = replace(ALL, likes=None)
+    assert find_changes(seen(then), seen(now), thresholds=never).reached_likes == ()
+
+
+def test_a_video_published_since_then_had_no_likes_and_an_older_one_is_unknown() -> None:
+    published = int((MONDAY + DAY / 2).timestamp())
+    young = work(2, statistics=liked(12_000), create_time=published)
+    old = work(3, statistics=liked(90_000))
+    unknown = work(4, statistics=liked(90_000), create_time=None)
+    reached = find_changes(seen(work(1)), seen(young, old, unknown), thresholds=ALL).reached_likes
+    assert [(video.aweme_id, video.before, video.after) for video in reached] == [
+        (young.aweme_id, None, 12_000)
+    ]
+
+
+def usage(count: int, *, day: float, is_exact: bool = True) -> WatchObservation:
+    at = MONDAY + day * DAY
+    counted = UsageCount(count=count, is_exact=is_exact, observed_at=at)
+    return seen(usage=counted, observed_at=at)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "percent"),
+    [
+        (usage(1000, day=0), usage(1200, day=1), 20.0),
+        (usage(1000, day=0), usage(1600, day=3), 20.0),
+        (usage(1000, day=0), usage(1100, day=0.5), 20.0),
+        (usage(1000, day=0), usage(1199, day=1), None),
+        (usage(1000, day=0), usage(900, day=1), None),
+        (usage(0, day=0), usage(900, day=1), None),
+        (usage(1000, day=1), usage(2000, day=1), None),
+        (seen(), usage(2000, day=1), None),
+        (usage(1000, day=0), seen(), None),
+    ],
+)
+def test_usage_grows_between_two_known_counts_of_the_platform(
+    before: WatchObservation, after: WatchObservation, percent: float | None
+) -> None:
+    growth = find_changes(before, after, thresholds=ALL).usage_growth
+    assert [one.percent_per_day for one in growth] == (
+        [] if percent is None else [pytest.approx(percent)]
+    )
+    never = replace(ALL, usage_growth=None)
+    assert find_changes(before, after, thresholds=never).usage_growth == ()
+
+
+def test_a_step_of_the_rounding_is_no_growth_of_usage() -> None:
+    before = usage(1_200_000, day=0, is_exact=False)
+    step = usage(1_300_000, day=1, is_exact=False)
+    limits = replace(ALL, usage_growth=0.1)
+    assert find_changes(before, step, thresholds=limits).usage_growth == ()
+    more = usage(1_900_000, day=1, is_exact=False)
+    (growth,) = find_changes(before, more, thresholds=limits).usage_growth
+    assert (growth.is_exact, growth.before, growth.after) == (False, 1_200_000, 1_900_000)
+    assert growth.percent_per_day < 100 * (1_900_000 / 1_200_000 - 1)
+    assert to_observation(orjson.loads(orjson.dumps(more.to_document()))) == more
+
+
+def creators(**followers: int | None) -> dict[str, Creator]:
+    return {
+        name: Creator(nickname=name.title(), follower_count=number)
+        for name, number in followers.items()
+    }
+
+
+def test_a_new_creator_counts_with_enough_known_followers() -> None:
+    before = seen(creators=creators(lin=500_000))
+    now = creators(lin=500_000, mo=100_000, bo=99_999, wu=None, an=2_000_000)
+    found = find_changes(before, seen(creators=now), thresholds=ALL)
+    assert [(creator.nickname, creator.follower_count) for creator in found.new_creators] == [
+        ("An", 2_000_000), ("Mo", 100_000),
+    ]  # fmt: skip
+    never = replace(ALL, creator_followers=None)
+    assert find_changes(before, seen(creators=now), thresholds=never).new_creators == ()
+
+
+def test_a_creator_who_returns_is_not_new_and_without_earlier_creators_nobody_is() -> None:
+    first = seen(creators=creators(lin=500_000))
+    without = seen(creators=creators(mo=5)).after(first)
+    back = seen(creators=creators(lin=500_000, mo=5)).after(without)
+    assert find_changes(without, back, thresholds=ALL).new_creators == ()
+    document = orjson.loads(orjson.dumps(first.to_document()))
+    assert to_observation(document) == first
+    del document["creators"]  # stored by an earlier release
+    assert find_changes(to_observation(document), back, thresholds=ALL).new_creators == ()
 
 
 def test_a_first_screen_proves_nothing_of_what_newer_works_pushed_off() -> None:

@@ -57,9 +57,16 @@ def applied(run: Run, *options: str, file: str | None = None) -> dict[str, str]:
 
 
 def test_every_threshold_can_be_said_on_the_command_line(run: Run) -> None:
-    given = ("--velocity", "5", "--rank-change", "2", "--no-new-music-id", "--json")
-    made = shown(run("add", "songs", "--track", "7300000000000000001", *given))
-    assert made["thresholds"] == {"velocity": 5.0, "rank_change": 2, "new_music_id": False}
+    given = (
+        "--velocity", "5", "--rank-change", "2", "--no-new-music-id", "--likes", "500",
+        "--creator-followers", "9", "--no-disappeared",
+        "--usage-growth", "50",
+    )  # fmt: skip
+    made = shown(run("add", "songs", "--track", "7300000000000000001", *given, "--json"))
+    assert made["thresholds"] == {
+        "velocity": 5.0, "rank_change": 2, "new_music_id": False, "likes": 500,
+        "creator_followers": 9, "disappeared": False, "usage_growth": 50.0,
+    }  # fmt: skip
 
 
 def test_a_threshold_that_no_video_reaches_is_refused(run: Run) -> None:
@@ -151,7 +158,7 @@ def test_what_the_api_refuses_is_refused_here_too(run: Run) -> None:
 
 def test_an_entry_is_kept_without_the_blanks_around_it(run: Run) -> None:
     made = shown(run("add", "songs", "--account", " MS4wLjABAAAAx ", "--json"))
-    assert made["entries"] == [{"kind": "account", "input": "MS4wLjABAAAAx"}]
+    assert [entry["input"] for entry in made["entries"]] == ["MS4wLjABAAAAx"]
 
 
 def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:

@@ -33,6 +33,13 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
         ("every 7 days", "0 0 * * 1"),
         ("every 1 week", "0 0 * * 1"),
         ("monthly", "0 0 1 * *"),
+        ("每天", "0 0 * * *"),
+        ("每天 08:00", "0 8 * * *"),
+        ("每周一", "0 0 * * 1"),
+        ("每星期日 9:30", "30 9 * * 0"),
+        ("工作日 8：00", "0 8 * * 1-5"),
+        ("每 6 小时", "0 */6 * * *"),
+        ("每15分钟", "*/15 * * * *"),
         ("*/5 3-6 * * 1,3", "*/5 3-6 * * 1,3"),
     ],
 )
@@ -46,6 +53,7 @@ def test_plain_words_are_cron_expressions(words: str, cron: str) -> None:
         "", "often", "every 7 minutes", "every 5 hours", "every 2 days", "every 3 weeks",
         "hourly at 5:00", "every 6 hours at 5:00", "daily at 25:00", "@daily", "0 0 * *",
         "0 0 0 * * *", "61 * * * *", "0 0 31 2 *", "\u202edaily",
+        "每八天", "每7分钟", "每小时 08:00", "每周一 25:00",
     ],
 )  # fmt: skip
 def test_invalid_watchlist_schedule_is_refused_with_a_hint(words: str) -> None:

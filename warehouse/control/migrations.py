@@ -224,6 +224,40 @@ MIGRATIONS: tuple[Migration, ...] = (
             """,
         ),
     ),
+    Migration(
+        number=13,
+        meaning="channels for alerts, and the messages to them",
+        statements=(
+            """
+            create table alert_channels (
+                name varchar not null primary key, url text not null, service varchar not null,
+                language varchar not null, created_at double precision not null, test text
+            )
+            """,
+            """
+            create table alert_deliveries (
+                run_id varchar not null, channel varchar not null, status varchar not null,
+                attempts text not null, next_at double precision, primary key (run_id, channel)
+            )
+            """,
+            "create index alert_deliveries_due on alert_deliveries (status, next_at)",
+        ),
+    ),
+    Migration(
+        number=14,
+        meaning="read-only links for readers without a token",
+        statements=(
+            """
+            create table shared_links (
+                link_id varchar not null primary key, kind varchar not null,
+                entity_id varchar not null, created_by text,
+                created_at double precision not null, expires_at double precision not null,
+                last_used_at double precision
+            )
+            """,
+            "create index shared_links_of_entity on shared_links (kind, entity_id)",
+        ),
+    ),
 )
 
 

@@ -29,11 +29,19 @@ class Note:
     updated_at: datetime
 
 
-def newest(control: ControlStore, *, kind: NoteKind | None = None, limit: int) -> list[Note]:
-    """Return notes, newest first."""
+def newest(
+    control: ControlStore,
+    *,
+    kind: NoteKind | None = None,
+    entity_id: str | None = None,
+    limit: int,
+) -> list[Note]:
+    """Return notes, newest first; of one kind and one entity if they are given."""
     query = select(NOTES).order_by(NOTES.c.updated_at.desc(), NOTES.c.entity_id).limit(limit)
     if kind is not None:
         query = query.where(NOTES.c.kind == kind)
+    if entity_id is not None:
+        query = query.where(NOTES.c.entity_id == entity_id)
     with control.read() as connection:
         return [
             Note(

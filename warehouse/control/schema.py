@@ -93,6 +93,19 @@ SESSIONS = _table(
     sa.Column("ends_at", sa.Double, nullable=False),
 )
 
+# Read-only links for readers without a token. A revoked link has no row.
+SHARED_LINKS = _table(
+    "shared_links",
+    sa.Column("link_id", sa.String, primary_key=True),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("entity_id", sa.String, nullable=False),
+    sa.Column("created_by", sa.Text),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("expires_at", sa.Double, nullable=False),
+    sa.Column("last_used_at", sa.Double),
+)
+sa.Index("shared_links_of_entity", SHARED_LINKS.c.kind, SHARED_LINKS.c.entity_id)
+
 # Workers, and what they share about hosts and links.
 WORKERS = _table(
     "workers",
@@ -266,6 +279,27 @@ sa.Index(
     WATCHLIST_CHECKS.c.subject,
     WATCHLIST_CHECKS.c.ended_at,
 )
+
+# Where messages about runs of watchlists go, and each attempt to send one. A URL is a secret.
+ALERT_CHANNELS = _table(
+    "alert_channels",
+    sa.Column("name", sa.String, primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("service", sa.String, nullable=False),
+    sa.Column("language", sa.String, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("test", sa.Text),
+)
+
+ALERT_DELIVERIES = _table(
+    "alert_deliveries",
+    sa.Column("run_id", sa.String, primary_key=True),
+    sa.Column("channel", sa.String, primary_key=True),
+    sa.Column("status", sa.String, nullable=False),
+    sa.Column("attempts", sa.Text, nullable=False),
+    sa.Column("next_at", sa.Double),
+)
+sa.Index("alert_deliveries_due", ALERT_DELIVERIES.c.status, ALERT_DELIVERIES.c.next_at)
 
 # Catalogues, and the results of their tracks, which outlive the jobs.
 CATALOGS = _table(

@@ -3,18 +3,32 @@
 One transaction turns a due time into a run. A run is held by one process at a time; a hold expires,
 so another process takes over the run of a process that died. Which time is due is decided in
 `pipelines.watchlists.schedule`; runs are executed in `pipelines.watchlists.run`.
+
+And the alerts about runs: channels, and the message to each of them. An attempt to send one is
+recorded before it is made: a process that dies while sending leaves one with an unknown outcome,
+and the message is sent again. When one is repeated is decided in `pipelines.watchlists.alerts`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, literal, or_, select, update
 
 from warehouse.control import database
-from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
+from warehouse.control.schema import (
+    ALERT_CHANNELS,
+    ALERT_DELIVERIES,
+    WATCHLIST_CHECKS,
+    WATCHLIST_RUNS,
+    WATCHLISTS,
+)
 from warehouse.records import watchlists
+from warehouse.records.alerts import AlertAttempt, AlertChannel, AlertDelivery, DeliveryStatus
 from warehouse.records.jobs import Origin
+from warehouse.records.times import to_utc_text
 from warehouse.records.values import Document, ReadOnlyDocument
 
 type PlanChange = Callable[[watchlists.WatchlistPlan], tuple[watchlists.WatchlistPlan, str]]
@@ -60,6 +74,8 @@ def change(control: database.ControlStore, name: str, edit: PlanChange) -> bool:
 def delete_with_runs(control: database.ControlStore, name: str) -> bool:
     """Delete a watchlist with its runs; False if it does not exist. Digest files stay."""
     with control.write() as connection:
+        runs = select(WATCHLIST_RUNS.c.run_id).where(WATCHLIST_RUNS.c.watchlist == name)
+        connection.execute(delete(ALERT_DELIVERIES).where(ALERT_DELIVERIES.c.run_id.in_(runs)))
         connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.watchlist == name))
         connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.watchlist == name))
         result = connection.execute(delete(WATCHLISTS).where(WATCHLISTS.c.name == name))
@@ -213,16 +229,26 @@ def end_run(
     status: watchlists.RunStatus,
     outcome: str,
     digest: ReadOnlyDocument | None,
+    sends_alerts: bool = False,
 ) -> bool:
-    """End a run; False if another process has taken it over, whose result counts."""
+    """End a run; False if another process has taken it over, whose result counts.
+
+    With `sends_alerts` a message about it is due for every channel.
+    """
+    now = control.now()
     values = {
         **_UNHELD,
         "status": status,
         "outcome": outcome,
         "digest": database.to_json(digest),
-        "ended_at": control.now(),
+        "ended_at": now,
     }
-    return _update_held(control, run_id, owner, values)
+    is_held = (WATCHLIST_RUNS.c.run_id == run_id, WATCHLIST_RUNS.c.owner == owner)
+    with control.write() as connection:
+        has_ended = connection.execute(update(WATCHLIST_RUNS).where(*is_held).values(values))
+        if has_ended.rowcount and sends_alerts:
+            _request_deliveries(connection, run_id, now=now)
+        return has_ended.rowcount > 0
 
 
 def renew_run_hold(
@@ -346,6 +372,7 @@ def delete_old_runs(control: database.ControlStore, before: datetime) -> int:
     )
     with control.write() as connection:
         run_ids = list(connection.execute(old).scalars())
+        connection.execute(delete(ALERT_DELIVERIES).where(ALERT_DELIVERIES.c.run_id.in_(run_ids)))
         connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.run_id.in_(run_ids)))
         connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id.in_(run_ids)))
     return len(run_ids)
@@ -445,3 +472,172 @@ def _to_run(row: database.StoredRow) -> watchlists.WatchlistRun:
     for name in ("plan", "digest", "told"):
         values[name] = database.from_json(values[name])
     return watchlists.WatchlistRun(**{**values, "plan": watchlists.parse_plan(values["plan"])})
+
+
+def create_channel(control: database.ControlStore, channel: AlertChannel) -> bool:
+    """Store a new channel; False if the name is taken."""
+    values = {
+        "name": channel.name,
+        "url": channel.url,
+        "service": channel.service,
+        "language": channel.language,
+        "created_at": control.now(),
+    }
+    new = control.insert(ALERT_CHANNELS).values(values).on_conflict_do_nothing()
+    with control.write() as connection:
+        return connection.execute(new.returning(ALERT_CHANNELS.c.name)).first() is not None
+
+
+def read_channels(control: database.ControlStore) -> list[AlertChannel]:
+    """Return all channels, by name."""
+    query = select(ALERT_CHANNELS).order_by(ALERT_CHANNELS.c.name)
+    with control.read() as connection:
+        return [_to_channel(row) for row in connection.execute(query)]
+
+
+def get_channel(control: database.ControlStore, name: str) -> AlertChannel | None:
+    """Return one channel, or None."""
+    query = select(ALERT_CHANNELS).where(ALERT_CHANNELS.c.name == name)
+    with control.read() as connection:
+        row = connection.execute(query).first()
+    return None if row is None else _to_channel(row)
+
+
+def delete_channel(control: database.ControlStore, name: str) -> bool:
+    """Delete a channel and what waits for it; False if it does not exist."""
+    waiting = (ALERT_DELIVERIES.c.channel == name, ALERT_DELIVERIES.c.status == "waiting")
+    with control.write() as connection:
+        connection.execute(delete(ALERT_DELIVERIES).where(*waiting))
+        result = connection.execute(delete(ALERT_CHANNELS).where(ALERT_CHANNELS.c.name == name))
+        return result.rowcount > 0
+
+
+def save_channel_test(control: database.ControlStore, name: str, attempt: AlertAttempt) -> None:
+    """Store the outcome of the newest test of a channel."""
+    row = ALERT_CHANNELS.c.name == name
+    test = database.to_json(_attempt_document(attempt))
+    with control.write() as connection:
+        connection.execute(update(ALERT_CHANNELS).where(row).values(test=test))
+
+
+def _request_deliveries(connection: Connection, run_id: str, *, now: float) -> None:
+    """Have a message about a run sent to every channel, in the transaction that ends the run."""
+    attempts = _attempts_text(())
+    every_channel = select(
+        literal(run_id), ALERT_CHANNELS.c.name, literal("waiting"), literal(attempts), literal(now)
+    )
+    columns = ["run_id", "channel", "status", "attempts", "next_at"]
+    connection.execute(ALERT_DELIVERIES.insert().from_select(columns, every_channel))
+
+
+def runs_with_due_alerts(control: database.ControlStore) -> list[str]:
+    """Return the ids of the runs with a message that is due."""
+    query = select(ALERT_DELIVERIES.c.run_id).where(*_is_alert_due(control.now())).distinct()
+    with control.read() as connection:
+        return sorted(connection.execute(query).scalars())
+
+
+def take_due_alerts(
+    control: database.ControlStore, run_id: str, *, lease_s: float
+) -> list[AlertDelivery]:
+    """Take the messages about a run that are due; no other process sends them for `lease_s`.
+
+    Each has a new attempt of unknown outcome, which `save_alert_attempt` replaces.
+    """
+    now = control.now()
+    taken: list[AlertDelivery] = []
+    with control.write() as connection:
+        query = select(ALERT_DELIVERIES).where(
+            ALERT_DELIVERIES.c.run_id == run_id, *_is_alert_due(now)
+        )
+        for row in connection.execute(query.with_for_update()).all():
+            delivery = _to_delivery(row)
+            attempt = AlertAttempt(at=datetime.fromtimestamp(now, UTC), outcome="unknown")
+            delivery = replace(delivery, attempts=(*delivery.attempts, attempt))
+            _save_alert(connection, delivery, status="waiting", next_at=now + lease_s)
+            taken.append(delivery)
+    return taken
+
+
+def save_alert_attempt(
+    control: database.ControlStore,
+    delivery: AlertDelivery,
+    attempt: AlertAttempt,
+    *,
+    status: DeliveryStatus,
+    retry_after_s: float | None,
+) -> None:
+    """Store how the newest attempt ended, and in how many seconds the next one is due."""
+    ended = replace(delivery, attempts=(*delivery.attempts[:-1], attempt))
+    next_at = None if retry_after_s is None else control.now() + retry_after_s
+    with control.write() as connection:
+        _save_alert(connection, ended, status=status, next_at=next_at)
+
+
+def read_alerts(
+    control: database.ControlStore, run_ids: Sequence[str]
+) -> dict[str, list[AlertDelivery]]:
+    """Return the messages about these runs, by run; in the order of their channels."""
+    query = (
+        select(ALERT_DELIVERIES)
+        .where(ALERT_DELIVERIES.c.run_id.in_(run_ids))
+        .order_by(ALERT_DELIVERIES.c.channel)
+    )
+    deliveries: dict[str, list[AlertDelivery]] = {run_id: [] for run_id in run_ids}
+    with control.read() as connection:
+        for row in connection.execute(query):
+            deliveries[row.run_id].append(_to_delivery(row))
+    return deliveries
+
+
+def _is_alert_due(now: float) -> tuple[Any, ...]:
+    return (ALERT_DELIVERIES.c.status == "waiting", ALERT_DELIVERIES.c.next_at <= now)
+
+
+def _save_alert(
+    connection: Connection,
+    delivery: AlertDelivery,
+    *,
+    status: DeliveryStatus,
+    next_at: float | None,
+) -> None:
+    row = (
+        ALERT_DELIVERIES.c.run_id == delivery.run_id,
+        ALERT_DELIVERIES.c.channel == delivery.channel,
+    )
+    values = {"status": status, "attempts": _attempts_text(delivery.attempts), "next_at": next_at}
+    connection.execute(update(ALERT_DELIVERIES).where(*row).values(values))
+
+
+def _to_channel(row: database.StoredRow) -> AlertChannel:
+    test = database.from_json(row.test)
+    return AlertChannel(
+        name=row.name,
+        url=row.url,
+        service=row.service,
+        language=row.language,
+        created_at=datetime.fromtimestamp(row.created_at, UTC),
+        test=None if test is None else _to_attempt(test),
+    )
+
+
+def _to_delivery(row: database.StoredRow) -> AlertDelivery:
+    return AlertDelivery(
+        run_id=row.run_id,
+        channel=row.channel,
+        status=row.status,
+        attempts=tuple(map(_to_attempt, database.from_json(row.attempts)["attempts"])),
+        next_at=database.to_time(row.next_at),
+    )
+
+
+def _attempts_text(attempts: Sequence[AlertAttempt]) -> str | None:
+    return database.to_json({"attempts": [_attempt_document(attempt) for attempt in attempts]})
+
+
+def _attempt_document(attempt: AlertAttempt) -> Document:
+    return {"at": to_utc_text(attempt.at), "outcome": attempt.outcome, "status": attempt.status}
+
+
+def _to_attempt(document: Document) -> AlertAttempt:
+    return AlertAttempt(**{**document, "at": datetime.fromisoformat(document["at"])})

@@ -25,19 +25,24 @@ type ExportRow = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class ExportColumn:
-    """A column of an export."""
+    """A column of an export. `heading`: its words in files for people, by default the name."""
 
     name: str
     kind: ExportKind
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """Rows with their columns. Unknown values are None; a time without a zone is in UTC."""
+    """Rows with their columns. Unknown values are None; a time without a zone is in UTC.
+
+    `heading`: its words in files that people read, by default the name.
+    """
 
     name: str
     columns: Sequence[ExportColumn]
     rows: Sequence[ExportRow]
+    heading: str = ""
 
 
 def to_table(name: str, rows: pa.Table) -> ExportTable:

@@ -48,6 +48,9 @@ _OF_TRACK: Mapping[str, str] = {
     "marts.video_days": f"aweme_id in ({_VIDEOS_OF_TRACK})",
     "marts.accounts": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
     "marts.account_days": f"sec_uid in ({_ACCOUNTS_OF_TRACK})",
+    "marts.music_id_days": """music_id = $track or music_id in (
+        select source_music_id from marts.track_videos where track_music_id = $track
+    )""",
     "marts.list_shares": """music_id = $track or music_id in (
         select source_music_id from marts.track_videos where track_music_id = $track
     )""",

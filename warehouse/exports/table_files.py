@@ -64,13 +64,17 @@ _WIDTH_SAMPLE_ROWS = 50
 _LINES_PER_PART = 1000
 
 
+SHEET_NAMES = ("method_and_coverage", "Limits of this data")
+
+
 @dataclass(frozen=True, slots=True)
 class ExportMethod:
-    """How a table was obtained; exported next to it."""
+    """How a table was obtained; exported next to it. `sheets` names both in a workbook."""
 
     facts: tuple[tuple[str, str], ...]
     coverage: export_table.ExportTable | None = None
     error_sheet: export_table.ExportTable | None = None
+    sheets: tuple[str, str] = SHEET_NAMES
 
 
 def to_file(
@@ -117,7 +121,10 @@ def csv_parts(
     sheet = io.StringIO(BYTE_ORDER_MARK if for_spreadsheets else "", newline="")
     sheet.seek(0, io.SEEK_END)
     writer = csv.writer(sheet, lineterminator="\r\n")
-    writer.writerow([cell_of(column.name) for column in columns])
+    headings = (column.heading if for_spreadsheets else "" for column in columns)
+    writer.writerow(
+        [cell_of(words or column.name) for words, column in zip(headings, columns, strict=True)]
+    )
     # The text is written to memory and emptied after each part.
     for number, row in enumerate(rows, start=1):
         writer.writerow([cell_of(value) for value in row])
@@ -143,7 +150,7 @@ def to_json(table: export_table.ExportTable, method: ExportMethod) -> bytes:
 
 
 def to_xlsx(table: export_table.ExportTable, method: ExportMethod) -> bytes:
-    """Return a workbook: the table, a sheet with method and coverage, and the error sheet.
+    """Return a workbook: the table, a sheet with method and coverage, and the limits of the data.
 
     Raises:
         InvalidParameterError: The table has more rows than a sheet allows.
@@ -152,7 +159,7 @@ def to_xlsx(table: export_table.ExportTable, method: ExportMethod) -> bytes:
 
 
 def to_workbook(tables: Sequence[export_table.ExportTable], method: ExportMethod) -> bytes:
-    """Return a workbook: a sheet per table, and one with method and coverage.
+    """Return a workbook: a sheet per table, one with method and coverage, last the error sheet.
 
     Raises:
         InvalidParameterError: A table has more rows than a sheet allows.
@@ -178,11 +185,12 @@ def to_workbook(tables: Sequence[export_table.ExportTable], method: ExportMethod
         bold = book.add_format({"bold": True})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         for table in tables:
-            sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
+            sheet = book.add_worksheet((table.heading or table.name)[:_SHEET_NAME_CHARS])
             sheet.freeze_panes(1, 0)
             _fill(sheet, table, bold=bold, moment=moment)
         # How the rows were obtained: facts, and below them the coverage of the jobs.
-        sheet = book.add_worksheet("method_and_coverage")
+        method_name, limits_name = method.sheets
+        sheet = book.add_worksheet(method_name)
         sheet.set_column(0, 0, 30)
         sheet.set_column(1, 6, 40)
         for down, (name, value) in enumerate(method.facts):
@@ -192,7 +200,8 @@ def to_workbook(tables: Sequence[export_table.ExportTable], method: ExportMethod
             first_row = len(method.facts) + 1
             _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=first_row)
         if method.error_sheet is not None:
-            _fill(book.add_worksheet("error_sheet"), method.error_sheet, bold=bold, moment=moment)
+            limits = book.add_worksheet(limits_name)
+            _fill(limits, method.error_sheet, bold=bold, moment=moment)
     return file.getvalue()
 
 
@@ -205,12 +214,13 @@ def _fill(
     first_row: int = 0,
 ) -> None:
     for at, column in enumerate(table.columns):
-        sheet.write_string(first_row, at, column.name, bold)
+        words = column.heading or column.name
+        sheet.write_string(first_row, at, words, bold)
         # A table below others has the widths of the sheet that it is in.
         if first_row == 0:
             sample = [row[at] for row in table.rows[:_WIDTH_SAMPLE_ROWS]]
             longest = max((len(str(value)) for value in sample if value is not None), default=0)
-            sheet.set_column(at, at, min(_WIDE, max(len(column.name), longest) + 2))
+            sheet.set_column(at, at, min(_WIDE, max(len(words), longest) + 2))
     for down, row in enumerate(table.rows, start=first_row + 1):
         for at, value in enumerate(row):
             _write_cell(sheet, down, at, value, moment=moment)

@@ -24,7 +24,8 @@ import stamina
 from deltalake import DeltaTable
 from sqlalchemy.engine import make_url
 
-from warehouse.control import captures, open_control, sessions
+from warehouse.control import captures, open_control
+from warehouse.control.access import sessions, shared_links
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.files import folder_problem, translate_errors
 from warehouse.home import PSEUDONYMS_KEY, Home, open_home
@@ -225,10 +226,11 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 copy = _copy_secret if copied.path == PSEUDONYMS_KEY else shutil.copyfile
                 copy(source / copied.path, target)
-            # Opening a store checks and migrates it. Sessions end, because somebody may have
-            # signed out since the backup.
+            # Opening a store checks and migrates it. Sessions and read-only links end, because
+            # somebody may have signed out, or revoked a link, since the backup.
             with closing(open_control(home.control_url, world=home.world)) as control:
                 sessions.end_all(control)
+                shared_links.revoke_all(control)
             # The control store was copied first, so the lake may have later captures.
             if (home.root / LAKE).exists():
                 raise_sequences(

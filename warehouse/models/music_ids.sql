@@ -45,6 +45,9 @@ uses as (
     from named
     group by music_id
 ),
+counted as (
+    select music_id, arg_max(row, day) as newest from marts.music_id_days as row group by music_id
+),
 ids as (
     select music_id from pages
     union
@@ -66,6 +69,10 @@ select
     coalesce(pages.mapped_artist, uses.mapped_artist) as mapped_artist,
     coalesce(pages.is_original_sound, uses.is_original_sound) as is_original_sound,
     coalesce(pages.duration_s, uses.duration_s) as duration_s,
+    newest.use_count as use_count,
+    newest.use_count_exact as use_count_exact,
+    newest.use_count_step as use_count_step,
+    newest.use_count_observed_at as use_count_observed_at,
     coalesce(observed_video_count, 0) as observed_video_count,
     coalesce(page_observation_count, 0) as page_observation_count,
     coalesce(pages.created_at, uses.created_at) as created_at,
@@ -74,3 +81,4 @@ select
 from ids
 left join pages using (music_id)
 left join uses using (music_id)
+left join counted using (music_id)

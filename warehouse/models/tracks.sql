@@ -38,6 +38,11 @@ confirmed as (
     from marts.confirmed_videos
     group by music_id
 ),
+counted as (
+    select music_id as track_music_id, arg_max(row, day) as newest
+    from marts.music_id_days as row
+    group by music_id
+),
 named as (
     select
         music_id as track_music_id,
@@ -51,6 +56,10 @@ select
     newest_job_id,
     title,
     artist,
+    newest.use_count as use_count,
+    newest.use_count_exact as use_count_exact,
+    newest.use_count_step as use_count_step,
+    newest.use_count_observed_at as use_count_observed_at,
     coalesce(result_count, 0) as result_count,
     confirmed_video_count,
     coalesce(ever_confirmed_video_count, 0) as ever_confirmed_video_count,
@@ -62,3 +71,4 @@ from concluded
 left join results using (track_music_id)
 left join confirmed using (track_music_id)
 left join named using (track_music_id)
+left join counted using (track_music_id)

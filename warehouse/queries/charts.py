@@ -231,8 +231,13 @@ def read_stored_days(engine: Engine) -> list[date]:
     return [row["day"] for row in rows]
 
 
-def read_platform_music(engine: Engine) -> Iterator[charts.PlatformMusic]:
-    """Yield every music id with a known title, as last observed on its own page or with a video."""
+def read_platform_music(
+    engine: Engine, music_ids: Sequence[str] | None = None
+) -> Iterator[charts.PlatformMusic]:
+    """Yield music ids with a known title, as last observed on their own pages or with a video.
+
+    All of them, or those of `music_ids`.
+    """
     rows = engine.rows(
         """
         with shown as (
@@ -245,11 +250,13 @@ def read_platform_music(engine: Engine) -> Iterator[charts.PlatformMusic]:
             group by music_id, music_title
         )
         select music_id, title, author, is_original_sound from shown
+        where $ids is null or music_id in (select unnest($ids::varchar[]))
         qualify row_number() over (
             partition by music_id order by is_own desc, observed_at desc, title
         ) = 1
         order by music_id
-        """
+        """,
+        ids=None if music_ids is None else list(music_ids),
     )
     for row in rows:
         yield charts.PlatformMusic(**row)

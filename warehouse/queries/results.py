@@ -29,6 +29,17 @@ _OF_A_JOB = tuple(
 )
 
 
+def read_scanned_tracks(engine: Engine) -> dict[str, Row]:
+    """Return the tracks that scans were about, by music id, each with its newest scan.
+
+    `title, artist, newest_job_id, last_result_at`; the last two are None once no result is stored.
+    """
+    rows = engine.rows(
+        "select track_music_id, title, artist, newest_job_id, last_result_at from marts.tracks"
+    )
+    return {row["track_music_id"]: row for row in rows}
+
+
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
     """Return the best observation of each video. Videos never observed are absent.
 
@@ -162,6 +173,27 @@ def read_comparisons(engine: Engine, job_id: str) -> list[Row]:
         """
         select * from marts.audio_comparisons where job_id = $job_id
         order by candidate_aweme_id, score desc nulls last, comparison_id
+        """,
+        job_id=job_id,
+    )
+
+
+def read_verdicts(engine: Engine, job_id: str) -> list[Row]:
+    """Return the verdict of every compared pair of a job, without its measurements.
+
+    `reference_aweme_id` is null where the reference is a song of the music service.
+    """
+    return engine.rows(
+        """
+        select
+            comparison_id,
+            case when reference_source = 'music_service' then null else reference_aweme_id end
+                as reference_aweme_id,
+            candidate_aweme_id,
+            verdict,
+            score
+        from marts.audio_comparisons where job_id = $job_id
+        order by comparison_id
         """,
         job_id=job_id,
     )

@@ -44,7 +44,8 @@ class SourceCoverage:
 class ListGenuineShare:
     """Rows of a music list whose music is known, and how many of them use the list's music id.
 
-    `audio_rows` of them were confirmed by audio, whichever music id they name.
+    `audio_rows` of them were confirmed by audio, whichever music id they name, or are references
+    that a candidate matched.
     """
 
     music_id: str

@@ -104,7 +104,9 @@ class Music:
 
     `mapped_title` is the named song that the platform links a user sound to, where it does: a hint
     for candidates, never a confirmation; `mapped_artist` its artist, if it is named apart.
-    `service_track_id` is its song on the music service.
+    `service_track_id` is its song on the music service. `use_count` is the platform's own count of
+    the videos with this music id, never one of ours: `use_count_exact` is False if it was shown
+    rounded, to steps of `use_count_step`, which is None if exact or not shown ("100+").
     """
 
     music_id: str
@@ -115,6 +117,9 @@ class Music:
     mapped_title: str | None = None
     mapped_artist: str | None = None
     service_track_id: str | None = None
+    use_count: int | None = None
+    use_count_exact: bool | None = None
+    use_count_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +242,10 @@ class Unavailability:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One observation of one music id. `mapped_title` and `mapped_artist` are as in `Music`."""
+    """One observation of one music id.
+
+    `mapped_title`, `mapped_artist` and the usage count are as in `Music`.
+    """
 
     music_id: str
     surface: str
@@ -252,6 +260,9 @@ class Track:
     mapped_title: str | None = None
     mapped_artist: str | None = None
     service_track_id: str | None = None
+    use_count: int | None = None
+    use_count_exact: bool | None = None
+    use_count_step: int | None = None
 
     @property
     def birth(self) -> times.Birth | None:

@@ -39,12 +39,19 @@ class DigestThresholds:
     """Smallest changes that a digest reports; None: never report.
 
     `velocity`: gain of hot score per day of a video. `rank_change`: positions gained or lost within
-    the Top N. `new_music_id`: another music id carries the same recording.
+    the Top N. `new_music_id`: another music id carries the same recording. `likes`: likes that a
+    video reaches. `creator_followers`: followers of a creator who is new to the track.
+    `disappeared`: the platform itself answers that it no longer shows a video. `usage_growth`:
+    percent per day by which the platform's own count of the videos with a sound grows.
     """
 
     velocity: float | None = 1000.0
     rank_change: int | None = 3
     new_music_id: bool = True
+    likes: int | None = 10_000
+    creator_followers: int | None = 100_000
+    disappeared: bool = True
+    usage_growth: float | None = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -261,6 +261,13 @@ qualify row_number() over (
     and direction = 'platform_first'
 order by lead_days desc nulls last, song_key, music_id
 
+-- marts.music_id_days: Which music ids does the platform count most new videos for?
+select music_id, day, use_count, uses_gained / date_diff('day', previous_date, day) as per_day
+from marts.music_id_days
+where uses_gained is not null
+order by per_day desc, music_id, day
+limit 10
+
 -- marts.tracks: Which tracks were scanned, and what was found?
 select track_music_id, title, artist, confirmed_video_count, music_id_count
 from marts.tracks

@@ -127,10 +127,17 @@ RAW: tuple[Table, ...] = (
             nullable("created_at_source", TEXT, "stated or id"),
             nullable("music_created_at", TIME, "time in the music id"),
             nullable("music_service_track_id", TEXT, "song of that music id on the music service"),
+            nullable(
+                "music_use_count", INTEGER, "videos with that music id, as counted by the platform"
+            ),
+            nullable("music_use_count_exact", BOOLEAN, "false if that count was shown rounded"),
+            nullable(
+                "music_use_count_step", INTEGER, "step it was rounded to; null: exact, or not shown"
+            ),
             *READ_BY,
         ),
         references=refer(aweme_id="videos", sec_uid="accounts", music_id="music_ids"),
-        version=3,  # rows: unknown hashtags, kinds and pins (`lake.row_migrations`)
+        version=4,  # 3, rows: unknown hashtags, kinds and pins; 4: music_use_count
     ),
     Table(
         "raw.accounts",
@@ -180,10 +187,15 @@ RAW: tuple[Table, ...] = (
             nullable("created_at", TIME, "time in the music id"),
             nullable("created_at_source", TEXT, "id"),
             nullable("service_track_id", TEXT, "song of the music id on the music service"),
+            nullable("use_count", INTEGER, "videos with the music id, as counted by the platform"),
+            nullable("use_count_exact", BOOLEAN, "false if that count was shown rounded"),
+            nullable(
+                "use_count_step", INTEGER, "step it was rounded to; null: exact, or not shown"
+            ),
             *READ_BY,
         ),
         references=refer(music_id="music_ids"),
-        version=2,  # mapped_title
+        version=3,  # use_count
     ),
     Table(
         "raw.hashtags",

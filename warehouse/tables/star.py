@@ -37,8 +37,36 @@ _GAINED = (
     nullable("shares_gained", INTEGER, "shares since then"),
 )
 
+_USES = (
+    nullable("use_count", INTEGER, "videos with the music id, as counted by the platform"),
+    nullable("use_count_exact", BOOLEAN, "false if that count was shown rounded"),
+    nullable("use_count_step", INTEGER, "step it was rounded to; null: exact, or not shown"),
+    nullable("use_count_observed_at", TIME, "when that count was shown"),
+)
+"""The platform's own figure, never one of our videos."""
+
 # A view follows the views that its statement reads: the engine creates them in this order.
 STAR: tuple[Table, ...] = (
+    # A fact, first because the dimensions have its newest count.
+    _view(
+        "marts.music_id_days",
+        "music id and day (UTC) on which the platform's count of its videos was observed",
+        ("music_id", "day"),
+        (
+            required("music_id", TEXT, "music id"),
+            _DAY,
+            required("use_count", INTEGER, "videos as counted by the platform, last of the day"),
+            *_USES[1:3],
+            nullable(
+                "uses_gained", INTEGER, "since previous_date; rounded counts are off by steps"
+            ),
+            nullable("previous_use_count", INTEGER, "count that uses_gained is counted from"),
+            nullable("previous_date", DATE, "last earlier day with a count"),
+            _OBSERVATIONS,
+            required("use_count_observed_at", TIME, "when the count was shown"),
+        ),
+        references=refer(music_id="music_ids", day="days"),
+    ),
     # Dimensions: one row per thing, with its newest known properties.
     _view(
         "marts.tracks",
@@ -49,6 +77,7 @@ STAR: tuple[Table, ...] = (
             nullable("newest_job_id", TEXT, "newest scan whose result is kept"),
             nullable("title", TEXT, "newest known title"),
             nullable("artist", TEXT, "newest known artist"),
+            *_USES,
             required("result_count", INTEGER, "scans whose result is kept"),
             nullable("confirmed_video_count", INTEGER, "confirmed videos in the newest kept scan"),
             required("ever_confirmed_video_count", INTEGER, "videos that any scan confirmed"),
@@ -73,6 +102,7 @@ STAR: tuple[Table, ...] = (
             nullable("mapped_artist", TEXT, "artist of that song, if named apart"),
             nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
             nullable("duration_s", INTEGER, "duration in seconds"),
+            *_USES,
             required("observed_video_count", INTEGER, "observed videos that use it"),
             required("page_observation_count", INTEGER, "observations of its own page"),
             nullable("created_at", TIME, "time in the music id"),
@@ -231,6 +261,15 @@ STAR: tuple[Table, ...] = (
                 nullable(f"{what}_gained", INTEGER, f"{what} gained by videos observed before")
                 for what in ("likes", "comments", "collects", "shares")
             ),
+            *_USES,
+            nullable(
+                "confirmed_use_count",
+                INTEGER,
+                "sum of the platform's counts of all music ids; null unless each was observed",
+            ),
+            nullable("confirmed_use_count_exact", BOOLEAN, "false if one of them was rounded"),
+            required("counted_music_id_count", INTEGER, "music ids with a count on the day"),
+            required("confirmed_music_id_count", INTEGER, "music ids that carry the recording"),
             required("last_observed_at", TIME, "last observation of the day"),
         ),
         references=refer(track_music_id="tracks", day="days"),

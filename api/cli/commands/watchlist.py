@@ -79,6 +79,10 @@ def add(
     velocity: Annotated[float | None, _threshold_option("velocity")] = None,
     rank_change: Annotated[int | None, _threshold_option("rank_change")] = None,
     new_music_id: Annotated[bool | None, _threshold_option("new_music_id")] = None,
+    likes: Annotated[int | None, _threshold_option("likes")] = None,
+    creator_followers: Annotated[int | None, _threshold_option("creator_followers")] = None,
+    disappeared: Annotated[bool | None, _threshold_option("disappeared")] = None,
+    usage_growth: Annotated[float | None, _threshold_option("usage_growth")] = None,
     candidate_limit: Annotated[int | None, parameter_option(BY_NAME["candidate_limit"])] = None,
     count: Annotated[int | None, parameter_option(BY_NAME["count"])] = None,
     as_json: JsonOption = False,
@@ -95,7 +99,15 @@ def add(
         terminal.exit_with_input_error(
             "a watchlist needs an entry: give --track, --account or --hashtag"
         )
-    thresholds = {"velocity": velocity, "rank_change": rank_change, "new_music_id": new_music_id}
+    thresholds = {
+        "velocity": velocity,
+        "rank_change": rank_change,
+        "new_music_id": new_music_id,
+        "likes": likes,
+        "creator_followers": creator_followers,
+        "disappeared": disappeared,
+        "usage_growth": usage_growth,
+    }
     parameters = {"candidate_limit": candidate_limit, "count": count}
     # What was not given is left out, so that its default is that of the record.
     fields: dict[str, Any] = {

@@ -36,7 +36,7 @@ from api.settings import ApiSettings
 from pipelines.logs import configure_process_logging
 from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.orchestration.dagster_compat import GrpcServerTarget, WorkspaceProcessContext
-from warehouse.control.sessions import StoredSessions
+from warehouse.control.access.sessions import StoredSessions
 from warehouse.records.errors import ProfileNotChosenError, SametrackError
 
 # The access policy in front of Dagster's web application. Does not load Dagster.

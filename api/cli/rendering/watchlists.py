@@ -1,5 +1,7 @@
 """Prints watchlists, runs and digests. Text from outside passes `safe`."""
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -18,11 +20,15 @@ _STYLES = {
     "skipped": "dim",
 }
 _CHANGE_LISTS = {
+    "usage_growth": ("usage", "music_id"),
     "new_music_ids": ("new music id", "music_id"),
     "fast_works": ("fast", "aweme_id"),
     "rank_changes": ("rank", "aweme_id"),
     "new_works": ("new", "aweme_id"),
     "vanished_works": ("missing", "aweme_id"),
+    "disappeared_works": ("not shown", "aweme_id"),
+    "reached_likes": ("likes", "aweme_id"),
+    "new_creators": ("creator", "sec_uid"),
 }
 
 
@@ -38,6 +44,24 @@ def print_lists(console: Console, document: ReadOnlyDocument) -> None:
             str(len(watchlist["entries"])),
             safe(watchlist["next_due_at"] or "paused"),
             "—" if last is None else f"{_status(last['status'])} {safe(last['due_at'])}",
+        )
+    console.print(table)
+
+
+def print_channels(console: Console, channels: Sequence[ReadOnlyDocument]) -> None:
+    """Print one row per channel for alerts."""
+    table = _table("name", "service", "language", "newest test")
+    for channel in channels:
+        test = channel["test"]
+        outcome = "—"
+        if test is not None:
+            code = "" if test["status"] is None else f" ({test['status']})"
+            outcome = f"{safe(test['outcome'])}{code} {safe(test['at'])}"
+        table.add_row(
+            f"[bold]{safe(channel['name'])}[/]",
+            safe(channel["service"]),
+            channel["language"],
+            outcome,
         )
     console.print(table)
 
@@ -86,7 +110,7 @@ def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
     console.print(f"  {'  '.join(figures)}")
     # Each list of changes, named by the id of what changed
     for name, (word, key) in _CHANGE_LISTS.items():
-        for change in changes[name]:
+        for change in changes.get(name, ()):  # digests of earlier versions lack some of them
             description = _describe_change(name, change)
             console.print(f"  [cyan]{word:<12}[/] {safe(change[key])} {description}")
     if changes["since"] is None:
@@ -95,18 +119,30 @@ def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
 
 def _describe_change(name: str, change: ReadOnlyDocument) -> str:
     """Describe an item of one of `_CHANGE_LISTS`."""
-    if name == "new_music_ids":
-        return counted(change["work_count"], "video")
-    title = safe(change["title"] or "—", limit=TITLE_LIMIT)
-    if name == "fast_works":
-        return f"{change['velocity']:+,.0f} a day · {title}"
-    if name == "rank_changes":
-        return f"{change['before']} → {change['after']} · {title}"
-    if name == "new_works":
-        return title
-    cause = change["reason"]
-    reason = "not visible in this run" if cause is None else stop_message(cause).en
-    return f"{title} · {safe(reason)}"
+    title: str | None
+    number: str | None
+    match name:
+        case "new_music_ids":
+            return counted(change["work_count"], "video")
+        case "usage_growth":
+            counts = f"{change['before']:,} → {change['after']:,}"
+            return f"{counts}, {change['percent_per_day']:+,.0f} % a day"
+        case "new_creators":
+            title, number = change["nickname"], counted(change["follower_count"], "follower")
+        case "reached_likes":
+            title, number = change["title"], counted(change["after"], "like")
+        case "fast_works":
+            title, number = change["title"], f"{change['velocity']:+,.0f} a day"
+        case "rank_changes":
+            title, number = change["title"], f"{change['before']} → {change['after']}"
+        case "new_works":
+            title, number = change["title"], None
+        case _:
+            cause = change["reason"]
+            reason = "not visible in this run" if cause is None else stop_message(cause).en
+            return f"{safe(change['title'] or '—', limit=TITLE_LIMIT)} · {safe(reason)}"
+    shown_title = safe(title or "—", limit=TITLE_LIMIT)
+    return shown_title if number is None else f"{number} · {shown_title}"
 
 
 def _print_demo_banner(document: ReadOnlyDocument) -> None:

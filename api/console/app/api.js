@@ -5,6 +5,7 @@ import { searchOf } from "./router.js";
 import { isDemo, isExperimental, isOnline, isSignedOut, lastExchange, needsToken, session, setUp } from "./state.js";
 
 export const PATHS = {
+  alertChannels: "/api/v1/sametrack/alert_channels",
   sec: "/api/v1/vidplat/web/get_sec_user_id",
   profile: "/api/v1/vidplat/app/v3/handler_user_profile",
   posts: "/api/v1/vidplat/app/v3/fetch_user_post_videos",
@@ -12,9 +13,9 @@ export const PATHS = {
   batch: "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
   jobs: "/api/v1/vidplat/app/v3/music_collection_jobs",
   chart: "/api/v1/music/chartsrc/top500/history",
-  chartJudge: "/api/v1/sametrack/chart/judge",
   chartLinks: "/api/v1/sametrack/chart/links",
   chartSongs: "/api/v1/sametrack/chart/songs",
+  chartTracks: "/api/v1/sametrack/chart/tracks",
   jobList: "/api/v1/sametrack/jobs",
   catalogs: "/api/v1/sametrack/catalogs",
   comparisons: "/api/v1/sametrack/comparisons",
@@ -27,9 +28,12 @@ export const PATHS = {
   pictures: "/api/v1/sametrack/pictures",
   queries: "/api/v1/sametrack/queries",
   settings: "/api/v1/sametrack/settings",
+  shared: "/api/v1/sametrack/shared",
   sql: "/api/v1/sametrack/sql",
   tables: "/api/v1/sametrack/tables",
+  tracks: "/api/v1/sametrack/tracks",
   storage: "/api/v1/sametrack/storage",
+  videos: "/api/v1/sametrack/videos",
   watchlists: "/api/v1/sametrack/watchlists",
 };
 
@@ -69,10 +73,46 @@ export async function signIn(token, keep) {
   const response = await fetch(SESSION, { ...OWN, method: "POST", ...jsonBody({ token, keep }) });
   if (response.status === 401) return false;
   session.value = await answerOf(response);
-  needsToken.value = false;
   isSignedOut.value = false;
+  endSignIn(true);
   return true;
 }
+// Requests that were refused for want of a session wait until the user has signed in, and are then sent again: what
+// was typed stays where it is. Signing in can also be declined.
+let signInCount = 0;
+let waiting = null; // {promise, resolve} while a session is needed
+export function endSignIn(isSignedIn) {
+  if (isSignedIn) signInCount += 1;
+  needsToken.value = false;
+  waiting?.resolve(isSignedIn);
+  waiting = null;
+}
+function untilSignedIn() {
+  learnSession({ ...session.value, role: null });
+  needsToken.value = true;
+  if (!waiting) {
+    waiting = {};
+    waiting.promise = new Promise((resolve) => {
+      waiting.resolve = resolve;
+    });
+  }
+  return waiting.promise;
+}
+// Calls `read` every so many milliseconds, but not while the requests before wait for a session.
+export function repeat(read, ms) {
+  return setInterval(() => {
+    if (!needsToken.value) read();
+  }, ms);
+}
+// Sends a request, and again once a session that it needs has begun. `begun`: the response of one sent before.
+async function send(url, options, begun) {
+  for (let response = begun; ; response = undefined) {
+    const countBefore = signInCount;
+    const answer = await (response ?? fetch(url, options));
+    if (answer.status !== 401 || !(signInCount > countBefore || (await untilSignedIn()))) return answer;
+  }
+}
+
 export async function signOut() {
   session.value = await answerOf(await fetch(SESSION, { ...OWN, method: "DELETE" }));
   isSignedOut.value = true;
@@ -119,7 +159,7 @@ export async function request(path, { method = "GET", query, body, signal, isSho
   const options = { ...OWN, method, ...jsonBody(body), signal };
   let response;
   try {
-    response = await (takeBegun(url, method) ?? fetch(url, options));
+    response = await send(url, options, takeBegun(url, method));
   } catch (error) {
     if (error.name !== "AbortError") isOnline.value = false;
     throw error;
@@ -141,10 +181,6 @@ export async function request(path, { method = "GET", query, body, signal, isSho
 }
 
 function updateState(status, envelope) {
-  if (status === 401) {
-    learnSession({ ...session.value, role: null });
-    needsToken.value = true;
-  }
   const refused = envelope?.data?.error;
   if (refused?.type === "profile_not_chosen") setUp.value = refused;
   else if (status < 400) setUp.value = null;
@@ -158,7 +194,7 @@ export async function fetchBlob(path) {
 }
 export async function fetchFile(path, body) {
   const method = body === undefined ? "GET" : "POST";
-  const response = await fetch(path, { credentials: "same-origin", method, ...jsonBody(body) });
+  const response = await send(path, { credentials: "same-origin", method, ...jsonBody(body) });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;
 }
@@ -167,7 +203,7 @@ export async function fetchFile(path, body) {
 // Calls `onEvent(name, data, id)`.
 export async function follow(path, onEvent, { signal, lastId } = {}) {
   const more = lastId ? { "Last-Event-ID": lastId } : {};
-  const response = await fetch(path, { ...OWN, headers: { Accept: "text/event-stream", ...more }, signal });
+  const response = await send(path, { ...OWN, headers: { Accept: "text/event-stream", ...more }, signal });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   if (response.status === 204) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

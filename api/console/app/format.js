@@ -25,6 +25,12 @@ export function decimal(value, digits = 2) {
   if (value === null || value === undefined) return DASH;
   return value.toFixed(digits);
 }
+// A share of 0 to 1 as percent.
+export function percent(share) {
+  if (share === null || share === undefined) return DASH;
+  const options = { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return formatter("percent", (l) => new Intl.NumberFormat(l, options)).format(share);
+}
 // Days and times are those of the reader's place, or of `timeZone`.
 export function day(value, timeZone) {
   const date = toDate(value);
@@ -46,6 +52,12 @@ export function moment(value, timeZone) {
   if (!date) return DASH;
   const options = { dateStyle: "medium", timeStyle: "short", timeZone };
   return formatter(`moment ${timeZone}`, (l) => new Intl.DateTimeFormat(l, options)).format(date);
+}
+// The time alone of a moment of today; any other as `otherwise` writes it.
+export function momentOrTime(value, otherwise = moment) {
+  const date = toDate(value);
+  if (date?.toDateString() !== new Date().toDateString()) return otherwise(value);
+  return formatter("time", (l) => new Intl.DateTimeFormat(l, { timeStyle: "short" })).format(date);
 }
 // Day and time without the year, for an axis.
 export function clock(value, timeZone) {

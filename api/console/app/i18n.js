@@ -13,6 +13,8 @@ export function addMessages(more) {
   Object.assign(messages, more);
 }
 
+export const isMessage = (key) => key in messages;
+
 export function t(key, values = {}) {
   const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;
   return text.replace(PLACE, (_, name, singular, many) => {

@@ -1,5 +1,5 @@
 // The page: frame, routing to views, token dialog and the status strips at the top.
-import { beginRead, dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
+import { beginRead, dagsterPage, endSignIn, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
 import { hadSecret, link, route } from "./router.js";
@@ -21,7 +21,7 @@ import {
   setUp,
   theme,
 } from "./state.js";
-import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
+import { CheckField, ErrorNote, faultOf, fixOf, Icon, Prose, TextField, useTitle } from "./parts/ui.js";
 import { HotView } from "./views/hot.js";
 import "./messages/page.js";
 
@@ -39,9 +39,11 @@ const VIEWS = {
   profile: async () => (await import("./views/accounts.js")).ProfileView,
   posts: async () => (await import("./views/accounts.js")).PostsView,
   metrics: async () => (await import("./views/accounts.js")).MetricsView,
+  watchlists: async () => (await import("./views/watchlists.js")).WatchlistsView,
   catalogs: async () => (await import("./views/catalogs/catalogs.js")).CatalogsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
   time: async () => (await import("./views/time.js")).TimeView,
+  track: async () => (await import("./views/track.js")).TrackView,
   sql: async () => (await import("./views/sql.js")).SqlView,
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
@@ -51,8 +53,8 @@ const NESTED_IMPORTS = {
   job: () => [
     import("./parts/export.js"),
     import("./parts/notes.js"),
-    import("./parts/picture.js"),
-    import("./parts/play_button.js"),
+    import("./parts/media/picture.js"),
+    import("./parts/media/play_button.js"),
     import("./parts/reads.js"),
     import("./parts/table.js"),
     import("./parts/video.js"),
@@ -63,8 +65,8 @@ const NESTED_IMPORTS = {
   ],
   evidence: () => [
     import("./parts/notes.js"),
-    import("./parts/picture.js"),
-    import("./parts/player.js"),
+    import("./parts/media/picture.js"),
+    import("./parts/media/player.js"),
     import("./parts/video.js"),
     import("./messages/evidence.js"),
     import("./messages/result.js"),
@@ -80,14 +82,26 @@ const PROPS = {
   jobs: (path, query) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none"), query }),
   evidence: (path) => ({ id: path[1] ?? "" }),
   time: (path) => ({ kind: path[1], id: path[2] }),
+  track: (path) => ({ id: path[1] ?? "" }),
   sql: (path, query) => ({ name: path[1] ?? "", query }),
 };
-// The menu: groups of views, each view with its icon.
+// The menu by group: each entry with its icon and the views that it opens. The first view is that of the entry itself.
 const MENU = {
-  tracks: { hot: "note", search: "search", compare: "compare", catalogs: "list", chart: "chart" },
-  accounts: { profile: "person", posts: "grid", metrics: "gauge" },
-  more: { time: "clock", sql: "table", reference: "book", operator: "tool" },
+  main: {
+    tracks: { icon: "note", views: ["hot", "search", "compare"] },
+    watchlists: { icon: "clock", views: ["watchlists"] },
+    catalogs: { icon: "list", views: ["catalogs"] },
+    chart: { icon: "chart", views: ["chart"] },
+    creators: { icon: "person", views: ["profile", "posts", "metrics"] },
+  },
+  admin: {
+    sql: { icon: "table", views: ["sql"] },
+    reference: { icon: "book", views: ["reference"] },
+    operator: { icon: "tool", views: ["operator"] },
+  },
 };
+// Views that are reached from others, and the view of the menu that they belong to.
+const HOMES = { job: "hot", jobs: "hot", evidence: "hot", time: "hot", track: "hot" };
 const loaded = new Map([["hot", HotView]]);
 
 function View() {
@@ -133,39 +147,66 @@ function Mark() {
 
 function Side() {
   const here = route.value.path[0];
-  const active = { job: "hot", jobs: "hot", evidence: "hot" }[here] ?? here;
+  const active = HOMES[here] ?? here;
   return html`
     <aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
       <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
-      <nav aria-label=${t("nav.label")}>
-        ${Object.entries(MENU).map(([group, views]) => html`
+      <nav
+        aria-label=${t("nav.label")}
+        onClick=${(event) => {
+          if (event.target.closest("a")) isMenuOpen.value = false;
+        }}
+      >
+        ${Object.entries(MENU).map(([group, entries]) => html`
           <div key=${group}>
-            <h2>${t(`nav.group_${group}`)}</h2>
+            ${group !== "main" && html`<h2>${t(`nav.group_${group}`)}</h2>`}
             <ul>
-              ${Object.entries(views).map(([name, icon]) => html`
-                <li key=${name}>
-                  <a
-                    href=${link([name])}
-                    aria-current=${active === name ? "page" : undefined}
-                    onClick=${() => {
-                      isMenuOpen.value = false;
-                    }}
-                  >
-                    <${Icon} name=${icon} />
-                    ${t(`nav.${name}`)}
+              ${Object.entries(entries).map(([name, entry]) => html`
+                <${MenuEntry} key=${name} name=${name} ...${entry} active=${active} />
+              `)}
+              ${group === "admin" && dagsterPage() && html`
+                <li>
+                  <a href=${dagsterPage()} target="_blank" rel="noopener">
+                    <${Icon} name="gauge" />
+                    ${t("nav.dagster")}
                   </a>
                 </li>
-              `)}
+              `}
             </ul>
           </div>
         `)}
       </nav>
       <footer>
         <a href="/docs">${t("nav.docs")}</a>
-        ${dagsterPage() && html`<a href=${dagsterPage()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}
         <span class="soft tiny">${t("nav.promise")}</span>
       </footer>
     </aside>
+  `;
+}
+
+// A link to the first view of an entry, and below it one to each further view.
+function MenuEntry({ name, icon, views, active }) {
+  const [first, ...more] = views;
+  return html`
+    <li>
+      <a
+        href=${link([first])}
+        aria-current=${active === first ? "page" : undefined}
+        data-open=${String(views.includes(active))}
+      >
+        <${Icon} name=${icon} />
+        ${t(`nav.${name}`)}
+      </a>
+      ${more.length > 0 && html`
+        <ul class="sub">
+          ${more.map((view) => html`
+            <li key=${view}>
+              <a href=${link([view])} aria-current=${active === view ? "page" : undefined}>${t(`nav.${view}`)}</a>
+            </li>
+          `)}
+        </ul>
+      `}
+    </li>
   `;
 }
 
@@ -196,19 +237,19 @@ function Bar() {
         </button>
       </span>
       <${SaveView} />
-      <button
-        type="button"
-        class="button little"
-        aria-label=${t("bar.token")}
-        onClick=${() => {
-          isTokenOpen.value = true;
-        }}
-      >
-        <${Icon} name="key" />
-        <span class="wide-only">
-          ${t(session.value.required && session.value.role ? "bar.signed_in" : "bar.token", session.value)}
-        </span>
-      </button>
+      ${session.value.required && html`
+        <button
+          type="button"
+          class="button little"
+          aria-label=${t("bar.token")}
+          onClick=${() => {
+            isTokenOpen.value = true;
+          }}
+        >
+          <${Icon} name="key" />
+          <span class="wide-only">${t(session.value.role ? "bar.signed_in" : "bar.token", session.value)}</span>
+        </button>
+      `}
       <button
         type="button"
         class="button little"
@@ -259,7 +300,11 @@ function Strips() {
         </button>
       </div>
     `}
-    ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}
+    ${setUp.value && html`
+      <div class="strip off" role="alert">
+        <b>${faultOf(setUp.value)}.</b> <${Prose} text=${fixOf(setUp.value)} />
+      </div>
+    `}
   `;
 }
 
@@ -294,7 +339,8 @@ addEventListener("keydown", (event) => {
   openPalette();
 });
 function PaletteHost() {
-  const names = Object.values(MENU).flatMap((views) => Object.keys(views));
+  const entries = Object.values(MENU).flatMap((group) => Object.values(group));
+  const names = [...entries.flatMap((entry) => entry.views), "time"];
   const pages = names.map((name) => ({ kind: "page", text: t(`nav.${name}`), hash: link([name]) }));
   return loadedPalette.value && html`<${loadedPalette.value.Palette} pages=${pages} />`;
 }
@@ -317,7 +363,7 @@ function TokenDialog() {
   }, [isOpen]);
   const close = () => {
     isTokenOpen.value = false;
-    needsToken.value = false;
+    endSignIn(false);
     setWrong(false);
     setError(null);
   };
@@ -328,13 +374,14 @@ function TokenDialog() {
   const save = async (event) => {
     event.preventDefault();
     setError(null);
+    const isAwaited = needsToken.value; // then the requests that need it go on, and the view keeps what was typed
     const isSignedIn = await signIn(token.trim(), isKept).catch(setError);
     if (isSignedIn === undefined) return;
     setToken("");
     setWrong(!isSignedIn);
     if (isSignedIn) {
       close();
-      reload();
+      if (!isAwaited) reload();
     }
   };
   const leave = () =>

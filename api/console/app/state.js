@@ -2,7 +2,12 @@
 // scripts cannot read stands for it.
 import { computed, effect, signal } from "./html.js";
 
-const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme", views: "sametrack.views" };
+const KEYS = {
+  lang: "sametrack.lang",
+  theme: "sametrack.theme",
+  views: "sametrack.views",
+  tables: "sametrack.tables",
+};
 const OLD_TOKEN = "sametrack.token"; // earlier releases stored the token here
 
 function readStored(key) {
@@ -91,6 +96,20 @@ export function saveView(name, hash) {
 export function forgetView(hash) {
   savedViews.value = savedViews.value.filter((view) => view.hash !== hash);
   writeStored(KEYS.views, JSON.stringify(savedViews.value));
+}
+
+// What this browser keeps of tables by their name: {columns: the keys of the further columns, widths: {key: pixels}}.
+export const tableChoices = signal(readTables());
+function readTables() {
+  try {
+    return Object(JSON.parse(readStored(KEYS.tables) ?? "{}"));
+  } catch {
+    return {};
+  }
+}
+export function changeTable(name, change) {
+  tableChoices.value = { ...tableChoices.value, [name]: { ...tableChoices.value[name], ...change } };
+  writeStored(KEYS.tables, JSON.stringify(tableChoices.value));
 }
 
 let counter = 0;

@@ -45,7 +45,7 @@ async def _catalogs(
             read_songs=songs.read,
             song_link=profile.song_link,
         )
-        return CatalogApi(catalogs, control, is_demo=chosen.is_demo)
+        return CatalogApi(catalogs, control, chosen.engine, is_demo=chosen.is_demo)
 
     return dependencies.built_from(sources, build)
 
@@ -153,6 +153,6 @@ def sametrack_catalog_tracks(
     query: Annotated[CatalogTracksQuery, Query()],
     catalogs: CatalogsDep,
 ) -> Response:
-    """Return a page of tracks with their newest results, in their order. 曲库中的音乐."""
+    """Return a page of tracks with what all scans have found. 曲库中的音乐."""
     record_parameters(request.scope, {"name": name, **query.model_dump()})
     return conditional_response(request.scope, catalogs.tracks(name, query))

@@ -76,6 +76,21 @@ def sametrack_chart_song(
     return conditional_response(request.scope, songs.song(song_key))
 
 
+@router.get(
+    f"{PATH}/tracks",
+    summary="Scanned tracks of chart songs",
+    responses=responses.read_responses(
+        chart_platform.ChartTrackList, "Scanned tracks", *responses.READ_ERRORS
+    ),
+)
+def sametrack_chart_tracks(request: Request, songs: ChartSongServiceDep) -> Response:
+    """Return which songs of the stored chart are tracks with a scan. 榜单歌曲中已扫描的音乐.
+
+    Links them as the rules do now, from stored data only.
+    """
+    return conditional_response(request.scope, songs.scanned_tracks())
+
+
 @router.post(
     f"{PATH}/judge",
     summary="Judge the links of all chart songs again",

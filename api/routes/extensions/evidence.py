@@ -14,18 +14,33 @@ from api.params.fields import QueryModel
 from api.params.notes import AnnotationBody
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK, PARTIAL_CONTENT
-from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep, check_query
+from api.routes.dependencies import (
+    AnnotationsDep,
+    DeadlineDep,
+    EvidenceDep,
+    ServicesDep,
+    SourcesDep,
+    check_query,
+)
 from api.schemas import responses
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
 from api.server.json_body import JsonRoute
-from api.services.evidence.excerpts import range_response, read_missing_excerpt
+from api.services.evidence.excerpts import (
+    range_response,
+    read_beginning,
+    read_missing_excerpt,
+)
 from api.services.evidence.service import PATH
 from api.services.reads.sources import Deadline
 from warehouse.records.evidence import ExcerptRole
+from warehouse.records.values import PLATFORM_ID
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
+VideoId = Annotated[
+    str, Path(pattern=f"^{PLATFORM_ID}$", description="id of a video, 5 to 30 digits. 作品 ID")
+]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
 # A stored comparison never changes.
 _CACHE_HEADERS = {"Cache-Control": "private, max-age=3600"}
@@ -146,6 +161,35 @@ async def sametrack_comparison_excerpt(
         deadline = Deadline(sources.settings.sync_request_timeout)
         await read_missing_excerpt(evidence, sources, comparison_id, role, deadline=deadline)
     sound = await run_sync(evidence.excerpt, comparison_id, role)
+    return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)
+
+
+@router.get(
+    "/api/v1/sametrack/videos/{aweme_id}/excerpt",
+    summary="Beginning of a video's sound (MP3)",
+    responses={
+        OK: responses.file("audio/mpeg", "The first ten seconds, mono"),
+        PARTIAL_CONTENT: responses.file("audio/mpeg", "The bytes requested by `Range`"),
+        **responses.error_responses(
+            "invalid_parameter",
+            *responses.READ_ERRORS,
+            "not_found",
+            "provider_unsupported",
+            "audio_unavailable",
+            *responses.UPSTREAM_ERRORS,
+        ),
+    },
+    response_class=Response,
+)
+async def sametrack_video_excerpt(
+    request: Request, aweme_id: VideoId, sources: SourcesDep, deadline: DeadlineDep
+) -> Response:
+    """Return the first seconds of a video's sound as MP3, for a video that no scan compared. 试听.
+
+    The video and its sound are read as a guest, and nothing of the sound is kept.
+    """
+    record_parameters(request.scope, {"aweme_id": aweme_id})
+    sound = await read_beginning(sources, aweme_id, deadline=deadline)
     return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)
 
 

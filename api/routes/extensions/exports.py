@@ -1,35 +1,47 @@
 """Compared pairs, reads of a job, time series, storage usage, and exports of tables as files."""
 
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, StrictInt
 from starlette.responses import Response
 
-from api.params.fields import PrintableText, QueryModel
-from api.responses.envelope import JsonResponse, conditional_response, record_parameters
+from api.params.fields import PrintableText, QueryModel, parameter_field
+from api.params.scan import RankingQuery
+from api.responses.envelope import (
+    JsonResponse,
+    conditional_response,
+    record_parameters,
+    request_info,
+)
 from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep, check_query
 from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
 from api.schemas import responses
 from api.schemas.extensions import exports
-from api.services.evidence.report_evidence import collect_report_evidence
-from api.services.exports.source_reader import check_source, fetch_source
-from api.services.exports.tables import TableName, build_file
-from api.services.job_document import scan_job_id, to_job_document
-from api.services.report.render import render_report
+from api.services.exports.file_names import attachment_headers, to_file_name
+from api.services.exports.source_reader import check_source, fetch_source, owner_of
+from api.services.exports.table_view import TableView
+from api.services.exports.tables import TableName, build_file, day_of, subject_of
+from api.services.job_document import scan_job_id, to_scan_parameters
+from api.services.report.job_report import build_job_report, find_reported_job
 from api.services.series import read_series
 from api.services.storage import measure_storage
+from pipelines.documents.result_plots import build_plots
+from pipelines.documents.result_types import LinkType, SearchRelevance
 from pipelines.documents.videos import to_document
 from pipelines.reads.series import SeriesKind
+from pipelines.scan.rules.audio_checks import deciding_pairs
 from warehouse.control import hosts
+from warehouse.exports.error_sheet import SheetLanguage
 from warehouse.exports.table_files import TableFormat
 from warehouse.home import open_home
 from warehouse.queries.captures import read_so_far
-from warehouse.records.values import Document
+from warehouse.records.evidence import Verdict
+from warehouse.records.values import Document, ReadOnlyDocument
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
@@ -59,7 +71,47 @@ _EXPORT_ERRORS = (
 )
 
 
-class ExportQuery(QueryModel):
+_ViewText = Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)]
+_EQUAL = ("link_type", "source_music_id", "search_relevance_level", "verdict")
+
+
+class TableViewQuery(QueryModel):
+    """What is shown of the rows and columns of a table."""
+
+    columns: _ViewText | None = Field(
+        None,
+        description="names of the columns, separated by commas; omitted: all. "
+        "列名，以逗号分隔，省略则为全部",
+    )
+    order: _ViewText | None = Field(
+        None,
+        description="column to sort by, with `-` before it for the largest first; unknown values "
+        "are last. 排序列，前加 - 为降序，未知值在后",
+    )
+    link_type: LinkType | None = Field(
+        None, description="only videos that are linked this way. 仅含该关联方式的作品"
+    )
+    source_music_id: _ViewText | None = Field(
+        None, description="only videos that use this music id. 仅含使用该音乐 ID 的作品"
+    )
+    account: _ViewText | None = Field(
+        None,
+        description="only accounts with this text in name, handle or id. "
+        "仅含名称、账号名或 ID 中有此文字的账号",
+    )
+
+    def to_table_view(self) -> TableView:
+        """Return the view of a table."""
+        equal = ((name, getattr(self, name, None)) for name in _EQUAL)
+        return TableView(
+            columns=self.columns,
+            order=self.order,
+            account=self.account,
+            equal=tuple((name, value) for name, value in equal if value is not None),
+        )
+
+
+class ExportQuery(TableViewQuery):
     """Query of an export."""
 
     source: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
@@ -71,12 +123,30 @@ class ExportQuery(QueryModel):
         False,
         description="CSV for spreadsheets: marked, formulas escaped. 供表格软件使用的 CSV",
     )
+    language: SheetLanguage | None = Field(
+        None,
+        description="language of the file's name, and of the headings in XLSX and in CSV for "
+        "spreadsheets; omitted: names of columns. "
+        "文件名与表头语言（表头仅限 XLSX 与供表格软件使用的 CSV），省略则为列名",
+    )
+    search_relevance_level: SearchRelevance | None = Field(
+        None, description="only search results of this relevance. 仅含该相关度的搜索结果"
+    )
+    verdict: Verdict | None = Field(
+        None, description="only pairs with this verdict. 仅含该结论的比对"
+    )
 
 
-class ReportQuery(QueryModel):
-    """Query of a report."""
+class PlotsQuery(QueryModel):
+    """Query of the plots of a job."""
 
-    language: Literal["en", "zh"] = Field(
+    viral_threshold: StrictInt | None = parameter_field("viral_threshold", has_default=False)
+
+
+class ReportQuery(TableViewQuery, RankingQuery):
+    """Query of a report: the view of the ranking that it holds, and its language."""
+
+    language: SheetLanguage = Field(
         "en", description="language that the page shows first. 页面默认语言"
     )
 
@@ -100,11 +170,54 @@ def sametrack_job_comparisons(
     comparisons: exports.ComparisonList = {
         "job_id": job_id,
         "comparisons": pairs,
+        "deciding_ids": [pair["comparison_id"] for pair in deciding_pairs(pairs).values()],
         "videos": evidence.videos_of(pairs),
         "returned_count": len(pairs),
         "is_demo_data": scan_service.world.is_demo,
     }
     return conditional_response(request.scope, comparisons)
+
+
+@router.get(
+    "/api/v1/sametrack/jobs/{job_id}/plots",
+    summary="Plots of a job",
+    responses=responses.read_responses(
+        exports.JobPlots,
+        "Points and findings",
+        "invalid_parameter",
+        *responses.JOB_ERRORS,
+        "not_found",
+    ),
+)
+def sametrack_job_plots(
+    request: Request,
+    job_id: JobId,
+    query: Annotated[PlotsQuery, Query()],
+    scan_service: ScanServiceDep,
+) -> Response:
+    """Return what the plots of a completed scan show, each with its finding. 任务图表.
+
+    All confirmed videos are in them, whatever part of the ranking is shown. Answers 404 for a job
+    without a ranking.
+    """
+    record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
+    scan = scan_service.job(job_id)
+    if scan.result is None or "kind" in scan.result:
+        raise NotFoundError("The job has no ranking to draw")
+    threshold = query.viral_threshold
+    plots: exports.JobPlots = {
+        **build_plots(
+            scan.result["ranked"],
+            scan.result["account_summary"]["accounts"],
+            confirmed_count=scan.result["confirmed_count"],
+            viral_threshold=to_scan_parameters(scan.job).viral_threshold
+            if threshold is None
+            else threshold,
+        ),
+        "job_id": job_id,
+        "is_demo_data": scan_service.world.is_demo,
+    }
+    return conditional_response(request.scope, plots)
 
 
 @router.get(
@@ -193,19 +306,34 @@ def sametrack_job_report(
 ) -> Response:
     """Return the result of a scan as one self-contained page that needs no service. 任务报告.
 
-    The page holds both languages, contacts nobody and has no script. Answers 404 for a job without
-    a ranking.
+    Its ranking has the order, the filters and the columns of the query. The page holds both
+    languages, contacts nobody and has no script. Answers 404 for a job without a ranking.
     """
     record_parameters(request.scope, {"job_id": job_id, **query.model_dump()})
-    scan = scan_service.job(job_id)
-    if scan.result is None or "kind" in scan.result:
-        raise NotFoundError("The job has no ranking to report")
-    job = to_job_document(scan, is_demo=scan_service.world.is_demo)
-    pairs = collect_report_evidence(evidence, job, language=query.language)
-    page = render_report(job, pairs=pairs, language=query.language)
-    name = f"sametrack-{job_id[:8]}.html"
+    scan = find_reported_job(scan_service, job_id)
+    is_demo = scan_service.world.is_demo
+    page = build_job_report(
+        scan,
+        evidence,
+        is_demo=is_demo,
+        language=query.language,
+        ranking=query.to_parameters(to_scan_parameters(scan.job)),
+        include_variants=query.include_variants,
+        view=query.to_table_view(),
+    )
+    call = request_info(request.scope)
+    result: ReadOnlyDocument = scan.result or {}
+    day = day_of(result, call.moment, call.time_zone)
+    name = to_file_name(
+        subject_of(result, "report"),
+        "report",
+        day,
+        "html",
+        is_demo=is_demo,
+        language=query.language,
+    )
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}"',
+        **attachment_headers(name),
         # A browser that opens the file here must not give it the rights of this site.
         "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     }
@@ -224,8 +352,9 @@ def sametrack_job_report(
 async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
-    Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the
-    read operation and its `Retry-After` are passed on unchanged.
+    The file has the rows and columns of the view that the query names, and is named after what it
+    holds. Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors
+    of the read operation and its `Retry-After` are passed on unchanged.
     """
     record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
@@ -233,6 +362,11 @@ async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query
     read = await fetch_source(request.app, request.scope, query.source)
     if read.status != OK:
         return JsonResponse(read.envelope, status_code=read.status, headers=read.headers)
+    # Compared pairs do not say of which track they are.
+    title = None
+    if owner := owner_of(query.source):
+        job = await fetch_source(request.app, request.scope, owner)
+        title = subject_of(job.envelope["data"].get("result") or {}, query.table)
     # In a thread, because a large table takes long to encode.
     build = partial(
         build_file,
@@ -241,7 +375,10 @@ async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query
         table=query.table,
         form=query.form,
         bom=query.bom,
+        view=query.to_table_view(),
+        language=query.language,
+        title=title,
     )
     export = await run_sync(build)
-    headers = {"Content-Disposition": f'attachment; filename="{export.name}"', **read.headers}
+    headers = {**attachment_headers(export.name), **read.headers}
     return Response(export.body, media_type=export.media_type, headers=headers)

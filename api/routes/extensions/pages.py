@@ -25,6 +25,7 @@ from api.schemas.extensions.reference import Reference
 from api.schemas.responses import read_responses
 from api.services.exports.tables import TABLES as EXPORT_TABLES
 from pipelines.documents import messages
+from pipelines.documents.result_plots import AXES
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
@@ -71,6 +72,7 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "link": messages.LINKS,
     "relevance": messages.RELEVANCE,
     "variant": messages.VARIANTS,
+    "audio_check": messages.AUDIO_CHECKS,
     "observation": messages.OBSERVATIONS,
     "reason": messages.REASONS,
     "estimate_method": messages.METHODS,
@@ -80,6 +82,7 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "not_audited": messages.NOT_AUDITED,
     "audit_verdict": messages.AUDIT_VERDICTS,
     "figure": messages.FIGURES,
+    "axis": AXES,
 }
 _LIMITS = {
     parameter.name: {

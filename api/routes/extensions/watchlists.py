@@ -1,17 +1,24 @@
-"""Watchlists, their runs and digests. No operation here starts a scan or waits for one."""
+"""Watchlists, their runs and digests, channels for alerts. No operation starts a scan here."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
+from api.params.watchlists import (
+    AlertChannelBody,
+    WatchlistBody,
+    WatchlistChange,
+    WatchlistRunsQuery,
+)
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.routes.dependencies import SourcesDep, built_from, check_query
 from api.schemas import responses
 from api.schemas.extensions import watchlists as schemas
 from api.server.json_body import JsonRoute
+from api.services.watchlists.alerts import ALERTS_PATH, AlertService
 from api.services.watchlists.service import PATH, WatchlistService
+from pipelines.watchlists.alerts import AlertSender
 
 router = APIRouter(tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(check_query)])
 
@@ -173,3 +180,78 @@ def sametrack_watchlist_digests(
     """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
     record_parameters(request.scope, {"name": name, **query.model_dump()})
     return conditional_response(request.scope, watchlists.digests(name, limit=query.limit))
+
+
+_CHANNEL = f"{ALERTS_PATH}/{{name}}"
+ChannelName = Annotated[str, Path(description="name of a channel. 渠道名称")]
+
+
+async def _alert_service(sources: SourcesDep) -> AlertService:
+    return built_from(
+        sources,
+        lambda chosen: AlertService(
+            chosen.control,
+            sender=AlertSender(networks=chosen.settings.alert_networks),
+            is_demo=chosen.is_demo,
+        ),
+    )
+
+
+AlertsDep = Annotated[AlertService, Depends(_alert_service)]
+
+
+@router.get(
+    ALERTS_PATH,
+    summary="List alert channels",
+    responses=responses.read_responses(schemas.AlertChannelList, "Channels", *_LIST_ERRORS),
+)
+def sametrack_alert_channels(request: Request, alerts: AlertsDep) -> Response:
+    """Return all channels with their newest test, without their URLs. 提醒渠道列表."""
+    return conditional_response(request.scope, alerts.listed())
+
+
+@router.post(
+    ALERTS_PATH,
+    summary="Create an alert channel",
+    responses=responses.action_responses(
+        schemas.AlertChannelDocument,
+        "New channel",
+        *responses.BODY_ERRORS,
+        *responses.STORE_ERRORS,
+    ),
+)
+def sametrack_alert_channel_create(
+    request: Request, body: Annotated[AlertChannelBody, Body()], alerts: AlertsDep
+) -> Response:
+    """Create a channel that messages about runs go to. Nothing is sent yet. 创建提醒渠道."""
+    record_parameters(request.scope, {"name": body.name, "language": body.language})
+    channel = alerts.create(body.name, body.url.get_secret_value(), body.language)
+    return success_response(request.scope, channel)
+
+
+@router.post(
+    f"{_CHANNEL}/test",
+    summary="Test an alert channel",
+    responses=responses.action_responses(
+        schemas.AlertChannelDocument, "Channel with the outcome", *_ERRORS
+    ),
+)
+def sametrack_alert_channel_test(
+    request: Request, name: ChannelName, alerts: AlertsDep
+) -> Response:
+    """Send a test message and return how it ended. 发送测试消息."""
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, alerts.test(name))
+
+
+@router.delete(
+    _CHANNEL,
+    summary="Delete an alert channel",
+    responses=responses.action_responses(schemas.AlertChannelDeleted, "Deleted channel", *_ERRORS),
+)
+def sametrack_alert_channel_delete(
+    request: Request, name: ChannelName, alerts: AlertsDep
+) -> Response:
+    """Delete a channel, and what waits to be sent to it. 删除提醒渠道."""
+    record_parameters(request.scope, {"name": name})
+    return success_response(request.scope, alerts.delete(name))

@@ -42,7 +42,8 @@ EXAMPLES: dict[str, Document] = {
     **dict.fromkeys(
         (
             "music_collection_job", "cancel_music_collection_job", "sametrack_job_events",
-            "sametrack_job_comparisons", "sametrack_job_preview", "sametrack_job_reads",
+            "sametrack_job_comparisons", "sametrack_job_plots", "sametrack_job_preview",
+            "sametrack_job_reads",
         ),
         _JOB,
     ),
@@ -56,14 +57,18 @@ EXAMPLES: dict[str, Document] = {
         _COMPARISON,
     ),
     "sametrack_comparison_excerpt": {**_COMPARISON, "role": "candidate"},
+    "sametrack_video_excerpt": {"aweme_id": _VIDEO_IDS[0]},
     "sametrack_annotate": {
         **_COMPARISON,
         "body": {"verdict": "same", "note": "the same take, a louder master"},
     },
+    "sametrack_track": {"music_id": _MUSIC_ID},
     "sametrack_series": {"kind": "track", "entity_id": _MUSIC_ID},
     "sametrack_note": {
         "body": {"kind": "track", "id": _MUSIC_ID, "note": "ask the label", "tags": ["June"]},
     },
+    "sametrack_shared_create": {"body": {"id": _JOB["job_id"], "days": 14}},
+    "sametrack_shared_revoke": {"link_id": "9f2b7c1d04e84a6fb35d2c8e71a0f6b3"},
     "sametrack_picture": {"kind": "track", "entity_id": _MUSIC_ID},
     "sametrack_export": {
         "source": f"{_V3}/fetch_music_video_list?music_id={_MUSIC_ID}",
@@ -97,6 +102,15 @@ EXAMPLES: dict[str, Document] = {
         ),
         _WATCHLIST,
     ),
+    "sametrack_alert_channel_create": {
+        "body": {
+            "name": "team-chat",
+            "url": "json://hooks.example.com/alerts",
+            "language": "en",
+        },
+    },
+    "sametrack_alert_channel_test": {"name": "team-chat"},
+    "sametrack_alert_channel_delete": {"name": "team-chat"},
     "sametrack_watchlist_run_of": {
         **_WATCHLIST,
         "run_id": "5b0d6a3e-2f0c-4a1d-8f5b-6a0c7d9e1b24",

@@ -48,6 +48,25 @@ class CatalogDocument(ClosedDocument):
     is_demo_data: bool
 
 
+class CatalogTrackFigures(ClosedDocument):
+    """What all scans of a track have found, also those that another request started."""
+
+    title: str | None
+    artist: str | None
+    confirmed_video_count: Count
+    account_count: Count
+    music_id_count: Annotated[Count, Field(description="music ids with the recording")]
+    music_id_estimate: Annotated[
+        float | None, Field(description="music ids a guest could reach; null: not estimated")
+    ]
+    music_id_lower: float | None
+    music_id_upper: float | None
+    variant_video_count: Count
+    digg_count: Annotated[int | None, Field(description="likes of the confirmed videos")]
+    newest_job_id: Annotated[str | None, Field(description="job of the newest scan")]
+    last_result_at: _OptionalTime
+
+
 class CatalogTrackDocument(ClosedDocument):
     """A track of a catalogue."""
 
@@ -65,6 +84,12 @@ class CatalogTrackDocument(ClosedDocument):
     previous_job_id: Annotated[str | None, Field(description="job of the result before it")]
     failed_at: _OptionalTime
     error: ErrorDocument | dict[str, object] | None
+    title: Annotated[
+        str | None, Field(description="`label`, else the title that scans read; null: unknown")
+    ]
+    figures: Annotated[
+        CatalogTrackFigures | None, Field(description="null: no scan of the track has a result")
+    ]
 
 
 class CatalogList(ClosedDocument):

@@ -64,7 +64,13 @@ class SongLink(ClosedDocument):
     reason: Annotated[platform_comparison.Reason, Field(description=_REASON)]
     music_title: str | None
     music_author: str | None
-    judged_at: Timestamp
+    judged_at: Annotated[
+        Timestamp | None,
+        Field(description="when the link was stored; null: since the last judging"),
+    ]
+    newest_job_id: Annotated[
+        str | None, Field(description="job of the newest scan of the music id; null: not scanned")
+    ]
 
 
 class LinkDecision(ClosedDocument):
@@ -140,6 +146,30 @@ class ChartSongComparison(ClosedDocument):
     said: Annotated[list[LinkDecision], Field(description="manual decisions, oldest first")]
     platform: SongOnPlatform
     lead: SongLead
+    is_demo_data: bool
+
+
+class ChartTrack(ClosedDocument):
+    """A scanned track that is, or may be, a song of the chart."""
+
+    song_key: str
+    music_id: MusicId
+    relation: Annotated[platform_comparison.Relation, Field(description="`same` or `possible`")]
+    confidence: Annotated[
+        platform_comparison.Confidence, Field(description="a category, not a probability")
+    ]
+    reason: Annotated[platform_comparison.Reason, Field(description=_REASON)]
+    title: str | None
+    artist: str | None
+    newest_job_id: Annotated[str, Field(description="job of the newest scan")]
+    last_result_at: Timestamp
+
+
+class ChartTrackList(ClosedDocument):
+    """Scanned tracks of the stored chart songs; of each song the surest first."""
+
+    tracks: list[ChartTrack]
+    returned_count: Count
     is_demo_data: bool
 
 

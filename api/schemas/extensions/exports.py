@@ -1,11 +1,12 @@
 """Schemas for compared pairs and notes of people, reads of a job, time series, storage."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 
 from api.params.notes import AnnotationVerdict
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
+from pipelines.documents.result_plots import ResultPlots
 from pipelines.documents.result_types import EvidenceDocument
 from pipelines.reads.series import SeriesKind
 from warehouse.control.notes import NoteKind
@@ -45,6 +46,52 @@ class Excerpts(ClosedDocument):
     candidate: ExcerptDocument | None
 
 
+ExcerptState = Literal["stored", "readable", "service_track", "not_aligned", "excerpts_off"]
+"""How a compared sound can be heard, or why it cannot."""
+
+
+class WaveformDocument(ClosedDocument):
+    """Loudness of a sound on the time axis of the song, that is of the reference; a change of speed
+    is undone.
+    """
+
+    start_s: Annotated[float, Field(description="second of the song where the sound begins")]
+    duration_s: float
+    levels: Annotated[
+        list[int],
+        Field(description="loudness of equal parts, in percent of the loudest moment"),
+    ]
+
+
+class ComparedSound(ClosedDocument):
+    """One of the two sounds: how it looks, and how it can be heard."""
+
+    excerpt_state: Annotated[
+        ExcerptState,
+        Field(
+            description="stored; readable: `excerpt_path` reads the sound again; else why it "
+            "cannot be heard: service_track (of the music service), not_aligned, excerpts_off "
+            "(EXCERPTS_MAX_MB is 0)"
+        ),
+    ]
+    excerpt_path: Annotated[
+        str | None, Field(description="path of its excerpt; null if it cannot be heard")
+    ]
+    excerpt_song_start_s: Annotated[
+        float | None, Field(description="second of the song where the excerpt begins")
+    ]
+    waveform: Annotated[
+        WaveformDocument | None, Field(description="null if one of the sounds was not analysed")
+    ]
+
+
+class ComparedSounds(ClosedDocument):
+    """Both sounds of a pair."""
+
+    reference: ComparedSound
+    candidate: ComparedSound
+
+
 class ComparedVideo(ClosedDocument):
     """What a compared video is called, as last observed."""
 
@@ -66,10 +113,13 @@ class ComparisonDocument(ClosedDocument):
     comparison_id: str
     job_id: Annotated[str, Field(description="job that made the comparison")]
     track_music_id: Annotated[Id, Field(description="track of the job")]
+    verdict_text: Annotated[str, Field(description="the verdict as a sentence")]
+    verdict_text_zh: str
     evidence: EvidenceDocument
     measures: list[MeasureDocument]
     picture: PlotPaths
     excerpts: Excerpts
+    sounds: ComparedSounds
     videos: VideosById
     is_demo_data: bool
 
@@ -123,8 +173,18 @@ class ComparisonList(ClosedDocument):
 
     job_id: str
     comparisons: list[EvidenceDocument]
+    deciding_ids: Annotated[
+        list[str], Field(description="of each candidate, the pair that decides about it")
+    ]
     videos: VideosById
     returned_count: Count
+    is_demo_data: bool
+
+
+class JobPlots(ResultPlots):
+    """The plots of a completed scan, of all confirmed videos."""
+
+    job_id: str
     is_demo_data: bool
 
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from api.responses.documents import ErrorDocument
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
+from warehouse.records.alerts import AlertLanguage, AlertOutcome, DeliveryStatus
 from warehouse.records.jobs import Origin
 from warehouse.records.watchlists import EntryCheckStatus, RunStatus, WatchlistEntryKind
 
@@ -13,10 +14,17 @@ OptionalTimestamp = Annotated[Timestamp | None, Field(description="ISO 8601, UTC
 
 
 class WatchEntry(ClosedDocument):
-    """One entry of a watchlist."""
+    """One entry of a watchlist or of a run."""
 
     kind: WatchlistEntryKind
     input: Annotated[str, Field(description="input as given")]
+    subject: Annotated[str | None, Field(description="id that the input was resolved to")]
+
+
+class WatchlistEntryDocument(WatchEntry):
+    """One entry of a watchlist, with what its newest digest says of it."""
+
+    title: str | None
 
 
 class WatchThresholds(ClosedDocument):
@@ -25,6 +33,10 @@ class WatchThresholds(ClosedDocument):
     velocity: float | None
     rank_change: int | None
     new_music_id: bool
+    likes: int | None
+    creator_followers: int | None
+    disappeared: bool
+    usage_growth: float | None
 
 
 class WatchFiles(ClosedDocument):
@@ -47,6 +59,50 @@ class WebhookOutcome(ClosedDocument):
     ]
 
 
+class AlertAttemptDocument(ClosedDocument):
+    """One attempt to send a message to a channel."""
+
+    at: Timestamp
+    outcome: AlertOutcome
+    status: Annotated[int | None, Field(description="of HTTP; null: no response, or not HTTP")]
+
+
+class AlertDeliveryDocument(ClosedDocument):
+    """The message about a run to one channel, with every attempt to send it."""
+
+    channel: str
+    status: DeliveryStatus
+    attempts: list[AlertAttemptDocument]
+    next_at: Annotated[Timestamp | None, Field(description="next attempt; null: none follows")]
+
+
+class AlertChannelDocument(ClosedDocument):
+    """Where messages about runs go. The URL is a secret and is not returned."""
+
+    name: str
+    service: Annotated[str, Field(description="what the URL leads to", examples=["Slack"])]
+    language: AlertLanguage
+    created_at: Timestamp
+    test: Annotated[AlertAttemptDocument | None, Field(description="newest test; null: none yet")]
+    is_demo_data: bool
+
+
+class AlertChannelList(ClosedDocument):
+    """All channels."""
+
+    channels: list[AlertChannelDocument]
+    returned_count: Count
+    is_demo_data: bool
+
+
+class AlertChannelDeleted(ClosedDocument):
+    """A deleted channel."""
+
+    name: str
+    deleted: bool
+    is_demo_data: bool
+
+
 class WatchRunDocument(ClosedDocument):
     """One run of a watchlist."""
 
@@ -62,13 +118,15 @@ class WatchRunDocument(ClosedDocument):
     change_count: OptionalCount
     files: WatchFiles | None
     told: WebhookOutcome | None
+    alerts: Annotated[
+        list[AlertDeliveryDocument], Field(description="messages about it, one per channel")
+    ]
 
 
 class WatchRunEntry(WatchEntry):
     """Outcome of one entry of a run."""
 
     status: EntryCheckStatus
-    subject: Annotated[str | None, Field(description="id that the input was resolved to")]
     job_id: Annotated[str | None, Field(description="collection job of a track")]
     error: ErrorDocument | dict[str, object] | None
 
@@ -88,7 +146,7 @@ class WatchlistDocument(ClosedDocument):
 
     name: str
     every: Annotated[str, Field(examples=["every 6 hours"])]
-    entries: list[WatchEntry]
+    entries: list[WatchlistEntryDocument]
     thresholds: WatchThresholds
     parameters: Annotated[dict[str, object], Field(description="parameters for its scans")]
     enabled: bool

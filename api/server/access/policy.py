@@ -24,10 +24,11 @@ type RequiredRole = Callable[[Scope], Role | None]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: the role, and whether it comes from the session of a browser."""
+    """Who sent a request: role and name of the token; whether a session of a browser sent it."""
 
     role: Role
     is_session: bool = False
+    name: str | None = None
 
 
 ANYBODY = Caller(Role.OPERATE)
@@ -85,9 +86,9 @@ class AccessPolicy:
             return ANYBODY
         holder = self.tokens.find_in(scope["headers"])
         if holder is not None:
-            return Caller(holder.role)
+            return Caller(holder.role, name=holder.name)
         holder = await self.sessions.find_in(scope)
-        return None if holder is None else Caller(holder.role, is_session=True)
+        return None if holder is None else Caller(holder.role, is_session=True, name=holder.name)
 
 
 def _is_read(scope: Scope, role: Role) -> bool:
@@ -124,6 +125,7 @@ class AccessMiddleware:
         except SametrackError as store_error:
             error = store_error
         if error is None:
+            scope.setdefault("state", {})["caller"] = caller
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})

@@ -37,12 +37,16 @@ _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/watchlists/[^/]+/runs"), Role.SCAN),
     # Addresses and limits of the installation.
     (READING, re.compile("/api/v1/sametrack/settings"), Role.OPERATE),
+    (READING, re.compile("/api/v1/sametrack/alert_channels"), Role.OPERATE),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/tracks"), Role.SCAN),
     (frozenset({"POST", "DELETE"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/runs"), Role.SCAN),
     # Verdicts of users, on evidence and on songs.
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/(links|judge)"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/notes"), Role.SCAN),
+    # Read-only links; the list holds addresses that open without a token.
+    (READING | {"POST"}, re.compile("/api/v1/sametrack/shared"), Role.SCAN),
+    (frozenset({"DELETE"}), re.compile("/api/v1/sametrack/shared/[^/]+"), Role.SCAN),
     # These have a body, but read.
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/(web|app/v3)/fetch_multi_video"), Role.READ),
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/search/[^/]+"), Role.READ),

@@ -130,12 +130,17 @@ class Sessions:
 
     @cached_property
     def _cookies(self) -> URLSafeSerializer:
-        return URLSafeSerializer(self._key, salt=COOKIE, signer_kwargs={"digest_method": sha256})
+        return signer_of(self._key, COOKIE)
 
     @cached_property
     def _key(self) -> bytes:
         """The key, created when a first session is begun or checked."""
         return open_session_key(self.folder)
+
+
+def signer_of(key: bytes, purpose: str) -> URLSafeSerializer:
+    """Return what signs values for one purpose: those of another are not genuine."""
+    return URLSafeSerializer(key, salt=purpose, signer_kwargs={"digest_method": sha256})
 
 
 def open_session_key(folder: Path) -> bytes:

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
@@ -28,10 +28,11 @@ class TokenFileError(SametrackError):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The digest of a token, and the role that the token has."""
+    """The digest of a token, the role that it has, and what the file of tokens calls it."""
 
     digest: bytes
     role: Role
+    name: str | None = field(default=None, compare=False)
 
 
 class TokenStore:
@@ -81,7 +82,7 @@ def holder_of(token: str, role: Role) -> Holder:
 
 
 def read_token_file(file: Path) -> list[Holder]:
-    """Read lines of role and SHA-256 of a token; `#` begins a comment.
+    """Read lines of role and SHA-256 of a token; what follows `#` is the name of the token.
 
     Raises:
         TokenFileError: The file is unreadable, has no token, or a line is malformed.
@@ -92,7 +93,8 @@ def read_token_file(file: Path) -> list[Holder]:
         raise TokenFileError(exc.detail) from exc
     holders: list[Holder] = []
     for number, line in enumerate(lines, start=1):
-        fields = line.partition("#")[0].split()
+        entry, _, comment = line.partition("#")
+        fields = entry.split()
         if not fields:
             continue
         role, digest = role_named(fields[0]), b""
@@ -106,7 +108,7 @@ def read_token_file(file: Path) -> list[Holder]:
                 hint="write `read`, `scan` or `operate`, and the output of `sha256sum` for the "
                 "token",
             )
-        holders.append(Holder(digest, role))
+        holders.append(Holder(digest, role, comment.strip() or None))
     if not holders:
         raise TokenFileError("OWN_API_TOKENS has no token; no one could sign in")
     return holders

@@ -18,9 +18,9 @@ from anyio.to_thread import run_sync
 from starlette.responses import Response
 
 from api.responses.errors import PARTIAL_CONTENT, NotFoundError
-from api.services.evidence.service import EvidenceService, MissingExcerpt
+from api.services.evidence.service import EvidenceService
 from api.services.reads.sources import Deadline, Sources
-from warehouse.records.evidence import ExcerptRole
+from warehouse.records.evidence import MAX_EXCERPT_S, ExcerptRole
 from warehouse.records.videos import Unavailability
 
 if TYPE_CHECKING:
@@ -50,26 +50,54 @@ async def read_missing_excerpt(
     missing = await run_sync(evidence.missing_excerpt, comparison_id, role)
     if missing is None:
         return
+    excerpt = missing.excerpt
     async with deadline.guard(SURFACE):
-        encoded = await _read_and_cut(sources, missing)
-    await run_sync(evidence.store_excerpt, missing.excerpt, encoded)
+        encoded = await _read_and_cut(
+            sources,
+            missing.aweme_id,
+            start_s=excerpt.start_s,
+            duration_s=excerpt.duration_s,
+            sha256=excerpt.sha256,
+        )
+    await run_sync(evidence.store_excerpt, excerpt, encoded)
 
 
-async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
-    """Return the excerpt of a sound as MP3, read from the platform into a temporary folder."""
+async def read_beginning(sources: Sources, aweme_id: str, *, deadline: Deadline) -> bytes:
+    """Return the first seconds of a video's sound as MP3. Nothing of it is kept.
+
+    Raises:
+        NotFoundError: The video is not available, or its sound cannot be decoded.
+        UpstreamError: The platform refused the video or its sound, or was not read in time.
+    """
+    async with deadline.guard(SURFACE):
+        return await _read_and_cut(sources, aweme_id, start_s=0.0, duration_s=MAX_EXCERPT_S)
+
+
+async def _read_and_cut(
+    sources: Sources,
+    aweme_id: str,
+    *,
+    start_s: float,
+    duration_s: float,
+    sha256: str | None = None,
+) -> bytes:
+    """Return a stretch of a sound as MP3, read from the platform into a temporary folder.
+
+    With `sha256`, only of that file.
+    """
     await run_sync(lambda: sources.sounds_dir.mkdir(parents=True, exist_ok=True))
     with TemporaryDirectory(dir=sources.sounds_dir, prefix=".kept-") as folder:
         async with sources.open("music", for_user=False, sounds_dir=Path(folder)) as captures:
-            detail = await captures.video(missing.aweme_id)
+            detail = await captures.video(aweme_id)
             if isinstance(detail, Unavailability):
                 raise NotFoundError(
-                    f"The video {missing.aweme_id} is no longer available",
-                    hint="Its measurements are still stored",
+                    f"The video {aweme_id} is no longer available",
+                    hint="What scans observed of it is still stored",
                 )
             file = await captures.sound(detail)
-        if file.sha256 != missing.excerpt.sha256:
+        if sha256 is not None and file.sha256 != sha256:
             raise NotFoundError(
-                f"The platform serves another sound for the video {missing.aweme_id} by now",
+                f"The platform serves another sound for the video {aweme_id} by now",
                 hint="What was compared cannot be heard any more; a new scan compares what is "
                 "there",
             )
@@ -81,8 +109,8 @@ async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
                 "-m",
                 _CUTTER,
                 file.path,
-                str(missing.excerpt.start_s),
-                str(missing.excerpt.duration_s),
+                str(start_s),
+                str(duration_s),
                 stdin=DEVNULL,
                 stdout=PIPE,
                 stderr=DEVNULL,
@@ -93,7 +121,7 @@ async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
                 process.kill()
                 raise
     if not encoded:
-        raise NotFoundError(f"The sound of the video {missing.aweme_id} cannot be decoded")
+        raise NotFoundError(f"The sound of the video {aweme_id} cannot be decoded")
     return encoded
 
 

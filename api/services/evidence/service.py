@@ -11,10 +11,12 @@ from typing import Literal
 from api.responses.errors import NotFoundError
 from api.schemas.extensions import exports
 from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair, to_picture
+from api.services.evidence.waveforms import song_time, waveform_of
 from pipelines.audio.explanation import Explanation, explain_pair, measures_of
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
 from pipelines.documents.result_types import EvidenceDocument
+from pipelines.documents.verdicts import verdict_sentence
 from pipelines.documents.videos import to_document, to_evidence_document
 from warehouse.caches import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
@@ -140,16 +142,19 @@ class EvidenceService:
         }
 
     def document(self, comparison_id: str) -> exports.ComparisonDocument:
-        """Return the measurements of a comparison, their limits, and the paths of plot and
-        excerpts.
+        """Return the verdict of a comparison as a sentence, its measurements with their limits,
+        both waveforms, and the paths of plot and excerpts.
         """
         stored = self.pair(comparison_id)
         comparison = stored.comparison
         measures = measures_of(comparison.pair, comparison.limits)
-        # Without features of this version there is no plot, so no path is offered.
-        has_features = self._features(stored) is not None
+        # Without features of this version there is neither a plot nor a waveform.
+        features = self._features(stored)
+        has_features = features is not None
+        reference, candidate = features or (None, None)
         path = f"{PATH}/{comparison_id}"
         evidence = to_evidence_document(comparison)
+        sentence = verdict_sentence(comparison.pair)
         # The excerpts whose files are stored now; `fetch=true` may add another one later.
         excerpts: exports.Excerpts = {"reference": None, "candidate": None}
         for role, excerpt in stored.excerpts.items():
@@ -161,6 +166,8 @@ class EvidenceService:
             "comparison_id": comparison_id,
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
+            "verdict_text": sentence.en,
+            "verdict_text_zh": sentence.zh,
             "evidence": evidence,
             "measures": [to_document(exports.MeasureDocument, measure) for measure in measures],
             "picture": {
@@ -168,6 +175,10 @@ class EvidenceService:
                 "png": f"{path}/picture.png" if has_features else None,
             },
             "excerpts": excerpts,
+            "sounds": {
+                "reference": self._sound(stored, "reference", reference),
+                "candidate": self._sound(stored, "candidate", candidate),
+            },
             "videos": self.videos_of([evidence]),
             "is_demo_data": self.is_demo,
         }
@@ -231,24 +242,50 @@ class EvidenceService:
             NotFoundError: This sound cannot be read again.
         """
         stored = self.pair(comparison_id)
-        excerpt = stored.excerpts.get(role)
-        if excerpt is not None and self.excerpts.has(excerpt):
+        state = self._excerpt_state(stored, role)
+        if state == "stored":
             return None
-        pair = stored.comparison
-        # A reference of a music service belongs to no video.
-        is_service = role == "reference" and pair.reference_source == "music_service"
-        if excerpt is None or is_service or self.excerpts.max_bytes == 0:
+        if state != "readable":
             raise NotFoundError(
                 f"The {role} of comparison {comparison_id} cannot be read again",
                 hint="Only an aligned sound of a video can be, and not with EXCERPTS_MAX_MB=0",
             )
+        pair = stored.comparison
         videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
-        return MissingExcerpt(videos[role], excerpt)
+        return MissingExcerpt(videos[role], stored.excerpts[role])
 
     def store_excerpt(self, excerpt: Excerpt, encoded: bytes) -> None:
         """Store an excerpt as MP3, within the size of all."""
         self.excerpts.write(excerpt, encoded)
         self.excerpts.delete_surplus()
+
+    def _excerpt_state(self, stored: StoredComparison, role: ExcerptRole) -> exports.ExcerptState:
+        """Return how a sound can be heard, or why it cannot."""
+        excerpt = stored.excerpts.get(role)
+        if excerpt is None:
+            return "not_aligned"
+        if self.excerpts.has(excerpt):
+            return "stored"
+        # A reference of a music service belongs to no video.
+        if role == "reference" and stored.comparison.reference_source == "music_service":
+            return "service_track"
+        return "readable" if self.excerpts.max_bytes else "excerpts_off"
+
+    def _sound(
+        self, stored: StoredComparison, role: ExcerptRole, features: Features | None
+    ) -> exports.ComparedSound:
+        """Return how a sound looks on the time axis of the song, and how it can be heard."""
+        pair, excerpt = stored.comparison.pair, stored.excerpts.get(role)
+        state = self._excerpt_state(stored, role)
+        path = f"{PATH}/{stored.comparison.comparison_id}/excerpt/{role}"
+        paths = {"stored": path, "readable": f"{path}?fetch=true"}
+        start_s = None if excerpt is None else round(song_time(pair, role, excerpt.start_s), 3)
+        return {
+            "excerpt_state": state,
+            "excerpt_path": paths.get(state),
+            "excerpt_song_start_s": start_s,
+            "waveform": None if features is None else waveform_of(features, pair, role),
+        }
 
     def _features(self, stored: StoredComparison) -> tuple[Features, Features] | None:
         """Return the stored features of both sounds, or None if those of one are missing."""

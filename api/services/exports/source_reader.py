@@ -27,14 +27,22 @@ SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
     ),
     (re.compile(f"/api/v1/sametrack/jobs/{_ID}/comparisons"), frozenset({"comparisons"})),
     (re.compile(f"/api/v1/sametrack/series/(video|track|account)/{_ID}"), frozenset({"series"})),
+    (
+        re.compile(f"/api/v1/sametrack/tracks/{_ID}"),
+        frozenset({"track_usage", "track_scans"}),
+    ),
     (re.compile("/api/v1/vidplat/app/v3/fetch_user_post_videos"), frozenset({"videos"})),
     (re.compile("/api/v1/vidplat/app/v3/fetch_music_video_list"), frozenset({"videos"})),
     (re.compile("/api/v1/vidplat/app/v3/fetch_hashtag_video_list"), frozenset({"videos"})),
     (re.compile("/api/v1/vidplat/app/v3/fetch_user_metrics"), frozenset({"metrics"})),
     (re.compile("/api/v1/music/chartsrc/top500/history"), frozenset({"chart"})),
+    (re.compile(f"/api/v1/sametrack/catalogs/{_ID}/tracks"), frozenset({"catalog"})),
 )
 """Operations that can be exported, and the tables of their responses."""
-_HINT = "Pass the path and query of a job, its comparisons, a list, metrics, series or chart"
+_HINT = (
+    "Pass the path and query of a job, its comparisons, a list, metrics, series, chart, track or "
+    "the tracks of a catalogue"
+)
 
 
 def check_source(source: str, table: TableName) -> None:
@@ -60,6 +68,12 @@ def check_source(source: str, table: TableName) -> None:
         f"`source` {path[:60]!r} is not an operation that can be exported",
         hint=_HINT,
     )
+
+
+def owner_of(source: str) -> str | None:
+    """Return the read of the job that a list of compared pairs belongs to; None for others."""
+    match = re.fullmatch(f"/api/v1/sametrack/jobs/({_ID})/comparisons", urlsplit(source).path)
+    return None if match is None else f"{JOBS_PATH}/{match[1]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,17 @@
-"""Inline SVG charts of the report: measurements against limits, and engagement by rank.
+"""Inline SVG of the report: measurements against their limits. Plots are in `plots.py`.
 
 Numbers in, markup out. Colours are classes of the page's style sheet, so charts have its palette.
 All outside text is escaped.
 """
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from pipelines.documents.result_types import EvidenceDocument, RankedVideo
+from pipelines.documents.result_types import EvidenceDocument
 from warehouse.records.evidence import LOWER_IS_BETTER, MeasureName, least_overlap_s, meets_limit
 
 BAR_WIDTH, BAR_HEIGHT = 150, 14
-PLOT_WIDTH, PLOT_HEIGHT = 720, 260
-PLOT_LEFT, PLOT_RIGHT, PLOT_TOP, PLOT_BOTTOM = 64, 12, 14, 34
-MAX_RANK_TICKS = 8
-DOT_RADIUS = 3.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,90 +101,3 @@ def draw_gauge(gauge: Gauge) -> Markup:
         length=f"{length:.1f}",
         tick=f"{tick:.1f}",
     )
-
-
-def draw_engagement(videos: Sequence[RankedVideo]) -> Markup:
-    """Draw hot score over rank on a logarithmic axis, one dot per video, coloured by link type.
-
-    Videos without a hot score have no dot. Returns empty markup if there is nothing to draw.
-    """
-    points = [(video["rank"], video["hot_score"], video) for video in videos if video["hot_score"]]
-    if not points:
-        return Markup("")
-    axes = _Axes.around([rank for rank, _, _ in points], [score for _, score, _ in points])
-    dots = [
-        Markup(
-            '<circle class="dot {}" cx="{}" cy="{}" r="{}"><title>#{} · {:,}</title></circle>'
-        ).format(
-            escape(video.get("link_type") or "unknown"),
-            f"{axes.x(rank):.1f}",
-            f"{axes.y(score):.1f}",
-            DOT_RADIUS,
-            rank,
-            score,
-        )
-        for rank, score, video in points
-    ]
-    return Markup(
-        '<svg class="plot" viewBox="0 0 {} {}" role="img">'
-        "<title>Hot score by rank, logarithmic</title>{}</svg>"
-    ).format(PLOT_WIDTH, PLOT_HEIGHT, Markup("").join([axes.draw(), *dots]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Axes:
-    """Maps rank to x and score to y."""
-
-    last_rank: int
-    low: int  # exponent of ten below the smallest score
-    high: int  # exponent of ten above the largest
-
-    @classmethod
-    def around(cls, ranks: Sequence[int], scores: Sequence[int]) -> "_Axes":
-        # At least one power of ten, so that equal scores have an axis, too.
-        low = math.floor(math.log10(min(scores)))
-        return cls(max(ranks), low, max(low + 1, math.ceil(math.log10(max(scores)))))
-
-    def x(self, rank: int) -> float:
-        share = (rank - 1) / max(1, self.last_rank - 1)
-        return PLOT_LEFT + 8 + share * (PLOT_WIDTH - PLOT_LEFT - PLOT_RIGHT - 16)
-
-    def y(self, score: float) -> float:
-        share = (math.log10(score) - self.low) / (self.high - self.low)
-        return PLOT_HEIGHT - PLOT_BOTTOM - share * (PLOT_HEIGHT - PLOT_TOP - PLOT_BOTTOM)
-
-    def draw(self) -> Markup:
-        """Draw a line with its number for each power of ten, and the numbers of some ranks."""
-        marks: list[Markup] = []
-        for exponent in range(self.low, self.high + 1):
-            y = f"{self.y(10.0**exponent):.1f}"
-            marks.append(
-                Markup(
-                    '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-                    '<text class="tick" x="{}" y="{}" dy="4" text-anchor="end">{}</text>'
-                ).format(
-                    PLOT_LEFT,
-                    PLOT_WIDTH - PLOT_RIGHT,
-                    y,
-                    y,
-                    PLOT_LEFT - 8,
-                    y,
-                    _abbreviate(10**exponent),
-                )
-            )
-        step = max(1, math.ceil(self.last_rank / MAX_RANK_TICKS))
-        marks += [
-            Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
-                f"{self.x(rank):.1f}", PLOT_HEIGHT - 12, rank
-            )
-            for rank in sorted({1, *range(step, self.last_rank + 1, step)})
-        ]
-        return Markup("").join(marks)
-
-
-def _abbreviate(number: float) -> str:
-    """Abbreviate 1000 as 1k, 1000000 as 1M."""
-    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:g}{letter}"
-    return f"{number:g}"

@@ -6,21 +6,31 @@ policy blocks every request, so opening it contacts nobody. jinja2 escapes every
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import accumulate
 from urllib.parse import urlsplit
 
 from api.services.evidence.report_evidence import ReportEvidence
-from api.services.report import figures
+from api.services.exports.table_view import WHOLE_TABLE, TableView
+from api.services.exports.tables import TABLES
+from api.services.report import figures, plots
 from api.services.report.ground_truth import Judgement
 from pipelines.documents import messages
-from pipelines.documents.html_pages import PageTemplates
+from pipelines.documents.column_messages import COLUMNS
+from pipelines.documents.html_pages import PageTemplates, plain_text
 from pipelines.documents.messages import Message, reason_message, stop_message
-from pipelines.parameters.scan import PARAMETERS
+from pipelines.documents.result_plots import build_plots
+from pipelines.parameters.scan import (
+    BY_NAME,
+    PARAMETERS,
+    SORT_LABELS,
+    VIEW_PARAMETERS,
+    ScanParameters,
+)
 from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
+from warehouse.records.videos import COUNTS
 
-LEAST_VIDEOS = 3
-"""With fewer videos, the spread of the hot score over them says nothing."""
+FURTHER_COLUMNS = ("create_time", "source_music_title", "music_created_at", "observed_at")
+"""Columns of the ranking that a report has only if its view names them."""
 WEB_SCHEMES = frozenset({"http", "https"})
 
 
@@ -30,6 +40,9 @@ def render_report(
     judgement: Judgement | None = None,
     pairs: ReportEvidence | None = None,
     language: str = "en",
+    ranking: ScanParameters | None = None,
+    view: TableView = WHOLE_TABLE,
+    confirmed: Sequence[ReadOnlyDocument] | None = None,
 ) -> str:
     """Render the report of a completed job as HTML text.
 
@@ -38,8 +51,16 @@ def render_report(
         judgement: Comparison with the ground truth, which only the sandbox has.
         pairs: Stored evidence of its compared pairs; None renders the result only.
         language: The language that the page shows first, `en` or `zh`; it holds both.
+        ranking: The parameters with which the result is ranked; None: those of the job.
+        view: Which of the ranked videos the page has, in which order, and its columns.
+        confirmed: All confirmed videos, for the plots; None: the ranked ones.
+
+    Raises:
+        InvalidParameterError: The ranking has no column that the view names.
     """
-    result = job["result"]
+    videos = view.rows(TABLES["videos"][0], job["result"]["aweme_list"])
+    columns = {column.name for column in view.chosen(TABLES["videos"][0])}
+    result = {**job["result"], "aweme_list": videos}
     # The title of the track, its id if it has no title, or the searched name.
     music = result["music"] or {}
     heading = str(result["keyword"] or music.get("title") or result["music_id"])
@@ -53,7 +74,9 @@ def render_report(
             pair = matched_pairs.setdefault(name, {"evidence": evidence, "videos": []})
             pair["videos"].append(video)
 
-    values = job.get("parameters") or {}
+    values = dict(job.get("parameters") or {})
+    if ranking is not None:
+        values |= {name: getattr(ranking, name) for name in VIEW_PARAMETERS}
     parameters = [
         {
             "name": parameter.name,
@@ -76,9 +99,18 @@ def render_report(
         judgement=judgement,
         pairs=pairs or ReportEvidence(),
         parameters=parameters,
+        counts=(*COUNTS, "hot_score"),
+        further=FURTHER_COLUMNS,
+        shown_view=_view_sentence(values, view),
+        # Further columns of the table are on the page if they are chosen.
+        columns=columns - {*FURTHER_COLUMNS} if view.columns is None else columns,
         matched_pairs=list(matched_pairs.values()),
-        plot=figures.draw_engagement(result["aweme_list"]),
-        engagement=_engagement_message(result["aweme_list"]),
+        plots=build_plots(
+            job["result"]["aweme_list"] if confirmed is None else confirmed,
+            result["account_summary"]["accounts"],
+            confirmed_count=result["confirmed_count"],
+            viral_threshold=values.get("viral_threshold", BY_NAME["viral_threshold"].default),
+        ),
         # The page holds both languages; the reader switches between them.
         sheets=(fill_error_sheet(result), fill_error_sheet(result, language="zh")),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -95,6 +127,7 @@ _MESSAGES = {
     "link": messages.link_message,
     "figure": messages.FIGURES.__getitem__,
     "heading": messages.figure_heading,
+    "column": COLUMNS.__getitem__,
     "stop": stop_message,
     "reason": reason_message,
     "variant": messages.variant_message,
@@ -111,20 +144,44 @@ _MESSAGES = {
 """What templates may use of `messages.py`, by short name."""
 
 
-def _engagement_message(videos: Sequence[ReadOnlyDocument]) -> Message:
-    """Return how few of the ranked videos hold half of the hot score, as title of the chart."""
-    scores = sorted((video["hot_score"] for video in videos if video["hot_score"]), reverse=True)
-    if len(scores) < LEAST_VIDEOS:
-        return Message("Hot score by rank", "各名次作品的热度")
-    sums = list(accumulate(scores))
-    count = next(number for number, sum_ in enumerate(sums, start=1) if 2 * sum_ >= sums[-1])
-    # Never 100 %: the other videos hold something, too.
-    share = min(99, round(100 * sums[count - 1] / sums[-1]))
-    videos_en = "video holds" if count == 1 else "videos hold"
+def _view_sentence(values: ReadOnlyDocument, view: TableView) -> Message:
+    """Return the order, the threshold and the filters of the ranking."""
+    equal = dict(view.equal)
+    labels = SORT_LABELS.get(values.get("sort_by") or "hot_score")
+    parts = [] if labels is None else [Message(f"order: {labels[0].lower()}", f"排序：{labels[1]}")]
+    if view.order is not None:
+        heading = COLUMNS.get(view.order.removeprefix("-"))
+        name = Message(view.order, view.order) if heading is None else heading
+        parts = [Message(f"order: {name.en.lower()}", f"排序：{name.zh}")]
+    threshold = values.get("viral_threshold")
+    if threshold is not None:
+        only = values.get("viral_only")
+        parts.append(
+            Message(
+                f"{'only viral videos, ' if only else 'viral '}from {threshold:,} likes",
+                f"{'仅含爆款，' if only else '爆款'}点赞 ≥ {threshold:,}",
+            )
+        )
+    if link := equal.get("link_type"):
+        words = messages.link_message(link)
+        parts.append(Message(f"only “{words.en}”", f"仅含“{words.zh}”"))
+    if music_id := equal.get("source_music_id"):
+        parts.append(Message(f"only music id {music_id}", f"仅含音乐 ID {music_id}"))
+    if view.account is not None:
+        account = plain_text(view.account)
+        parts.append(Message(f"only accounts with “{account}”", f"仅含账号“{account}”"))
+    english = "; ".join(part.en for part in parts)
     return Message(
-        f"{count:,} of {len(scores):,} ranked {videos_en} {share} % of the hot score",
-        f"{len(scores):,} 个上榜作品中，{count:,} 个占总热度的 {share} %",
+        f"{english[:1].upper()}{english[1:]}.", f"{'；'.join(part.zh for part in parts)}。"
     )
+
+
+def _cell(video: ReadOnlyDocument, name: str) -> str:
+    """Return a further column of a video as text; a time is in UTC."""
+    value = next(column.value(video) for column in TABLES["videos"][0] if column.name == name)
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    return "—" if value is None else str(value)
 
 
 def _parameter_text(value: object) -> str:
@@ -157,7 +214,12 @@ _PAGES = PageTemplates(
     },
     names={
         "messages": _MESSAGES,
+        "cell": _cell,
         "to_gauges": figures.to_gauges,
         "draw_gauge": figures.draw_gauge,
+        "draw_publication": plots.draw_publication,
+        "draw_likes": plots.draw_likes,
+        "draw_creators": plots.draw_creators,
+        "draw_key": plots.draw_key,
     },
 )

@@ -4,7 +4,7 @@ Blocking calls on the control store. It starts nothing: a requested run is start
 orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, running.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
 from warehouse.home import is_demo_world, open_home
 from warehouse.records import watchlists as watchlist_records
+from warehouse.records.alerts import AlertDelivery
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
@@ -130,7 +131,7 @@ class WatchlistService:
                 hint="List the runs of the watchlist",
             )
         return {
-            **_to_run(run),
+            **self._to_runs([run])[0],
             "entries": [
                 to_document(
                     schemas.WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input
@@ -144,7 +145,7 @@ class WatchlistService:
     def runs(self, name: str, *, limit: int) -> schemas.WatchRunList:
         """Return the newest runs, without their entries."""
         self._find(name)
-        runs = [_to_run(run) for run in watchlists.newest_runs(self.store, name, limit=limit)]
+        runs = self._to_runs(watchlists.newest_runs(self.store, name, limit=limit))
         return {"runs": runs, "returned_count": len(runs), "is_demo_data": self.is_demo}
 
     def digests(self, name: str, *, limit: int) -> schemas.WatchDigestList:
@@ -182,16 +183,49 @@ class WatchlistService:
         # Due times until `considered_until` have their runs already, or were missed.
         next_due_at = next_time(stored.cron, stored.considered_until)
         newest = watchlists.newest_runs(self.store, plan.name, limit=1)
+        compared = watchlists.newest_runs(self.store, plan.name, limit=1, with_digest=True)
+        # What the inputs led to. A run that goes on has not resolved all of them yet.
+        resolved = {
+            (entry["kind"], entry["input"]): entry
+            for run in compared
+            for entry in (run.digest or {}).get("entries", ())
+        }
+        entries: list[schemas.WatchlistEntryDocument] = []
+        for entry in plan.entries:
+            outcome = resolved.get((entry.kind, entry.input), {})
+            entries.append(
+                {
+                    "kind": entry.kind,
+                    "input": entry.input,
+                    "subject": outcome.get("subject"),
+                    "title": outcome.get("title"),
+                }
+            )
         return to_document(
             schemas.WatchlistDocument,
-            plan.to_document(),
+            {**plan.to_document(), "entries": entries},
             cron=stored.cron,
             next_due_at=next_due_at if plan.enabled else None,
-            last_run=_to_run(newest[0]) if newest else None,
+            last_run=self._to_runs(newest)[0] if newest else None,
             created_at=stored.created_at,
             updated_at=stored.updated_at,
             is_demo_data=self.is_demo,
         )
+
+    def _to_runs(
+        self, runs: Sequence[watchlist_records.WatchlistRun]
+    ) -> list[schemas.WatchRunDocument]:
+        deliveries = watchlists.read_alerts(self.store, [run.run_id for run in runs])
+        return [
+            to_document(
+                schemas.WatchRunDocument,
+                run,
+                change_count=(run.digest or {}).get("change_count"),
+                files=(run.digest or {}).get("files"),
+                alerts=[_to_delivery(delivery) for delivery in deliveries[run.run_id]],
+            )
+            for run in runs
+        ]
 
     def _find(self, name: str) -> watchlist_records.Watchlist:
         stored = watchlists.get(self.store, name)
@@ -223,11 +257,6 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
         )
 
 
-def _to_run(run: watchlist_records.WatchlistRun) -> schemas.WatchRunDocument:
-    digest = run.digest or {}
-    return to_document(
-        schemas.WatchRunDocument,
-        run,
-        change_count=digest.get("change_count"),
-        files=digest.get("files"),
-    )
+def _to_delivery(delivery: AlertDelivery) -> schemas.AlertDeliveryDocument:
+    attempts = [to_document(schemas.AlertAttemptDocument, attempt) for attempt in delivery.attempts]
+    return to_document(schemas.AlertDeliveryDocument, delivery, attempts=attempts)

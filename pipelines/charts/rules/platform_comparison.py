@@ -184,6 +184,11 @@ def _strength(link: SongMatch) -> tuple[int, int, int, str]:
     return (is_rule, rank, _STRENGTH[link.reason], link.via_music_id or "")
 
 
+def by_relation(link: SongMatch) -> tuple[int, int, int, int, str]:
+    """Sort key for readers: by relation, same songs first; within one the strongest first."""
+    return (_RELATIONS.index(link.relation), *_strength(link))
+
+
 def _link(song_key: str, music_id: str, reason: Reason) -> SongMatch:
     relation, confidence = RULES[reason]
     return SongMatch(

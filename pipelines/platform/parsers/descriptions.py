@@ -45,6 +45,7 @@ def parse_music_info(body: bytes, music_id: str, context: videos.ParseContext) -
     is_id = isinstance(source_id, str) and source_id.isascii() and source_id.isdigit()
     if not isinstance(source_id, str) or not is_id or len(source_id) > fields.MAX_ID_LENGTH:
         source_id = None
+    uses = videos.read_use_count(info, extra)
     return Track(
         music_id=music_id,
         surface=context.surface,
@@ -60,6 +61,9 @@ def parse_music_info(body: bytes, music_id: str, context: videos.ParseContext) -
         mapped_title=mapped_title,
         mapped_artist=mapped_artist,
         service_track_id=videos.read_service_track_id(extra),
+        use_count=uses.value if uses else None,
+        use_count_exact=uses.is_exact if uses else None,
+        use_count_step=uses.step if uses else None,
     )
 
 

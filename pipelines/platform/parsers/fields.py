@@ -249,10 +249,14 @@ _UNITS = {"": 1, "k": 10**3, "千": 10**3, "w": 10**4, "万": 10**4, "m": 10**6,
 
 
 class ParsedCount(NamedTuple):
-    """A count; `is_exact` is False if it was shown rounded."""
+    """A count; `is_exact` is False if it was shown rounded, to steps of `step`.
+
+    "1.2w" has steps of 1,000. The step of an exact count is None, and that of "100+".
+    """
 
     value: int
     is_exact: bool
+    step: int | None = None
 
 
 def read_count(node: JsonNode, key: str) -> ParsedCount | None:
@@ -286,4 +290,6 @@ def parse_count(text: str) -> ParsedCount | None:
     value = int(match["whole"].replace(",", "")) * factor
     value += int(part or "0") * factor // 10 ** len(part)
     is_exact = not match["unit"] and not match["more"]
-    return ParsedCount(value, is_exact) if value <= MAX_COUNT else None
+    # "100+" has no upper end, so how far the count is off is unknown.
+    step = None if is_exact or match["more"] else max(1, factor // 10 ** len(part))
+    return ParsedCount(value, is_exact, step) if value <= MAX_COUNT else None

@@ -220,6 +220,7 @@ def _music(node: fields.JsonNode | None) -> videos.Music | None:
         return None
     extra = read_extra(node)
     mapped_title, mapped_artist = read_mapped_song(node, extra)
+    uses = read_use_count(node, extra)
     return videos.Music(
         music_id=music_id,
         title=node.name("title"),
@@ -229,6 +230,9 @@ def _music(node: fields.JsonNode | None) -> videos.Music | None:
         mapped_title=mapped_title,
         mapped_artist=mapped_artist,
         service_track_id=read_service_track_id(extra),
+        use_count=uses.value if uses else None,
+        use_count_exact=uses.is_exact if uses else None,
+        use_count_step=uses.step if uses else None,
     )
 
 
@@ -315,6 +319,27 @@ def read_service_track_id(extra: Mapping[str, object]) -> str | None:
         text = str(value) if type(value) is int else value
         if key.endswith("_song_id") and isinstance(text, str) and _SONG_ID.fullmatch(text):
             return text
+    return None
+
+
+def read_use_count(node: fields.JsonNode, extra: Mapping[str, object]) -> fields.ParsedCount | None:
+    """Return how many videos the platform counts for a music id; None if it does not show it.
+
+    `extra` is what `read_extra` returns for the music. A 0 is unknown, because guests get it for
+    sounds in use: a sound that exists has at least the video that it is read from.
+    """
+    nested = extra.get("high_level_follow_info")
+    try:
+        followed = orjson.loads(nested) if isinstance(nested, str) else nested
+    except orjson.JSONDecodeError:
+        followed = None
+    for values, key in ((followed, "music_use_count"), (node.values, "user_count")):
+        value = values.get(key) if isinstance(values, dict) else None
+        text = str(value) if type(value) is int else value
+        # Like the rest of `extra`, a count in an unknown form is not shown; the music still is.
+        count = fields.parse_count(text) if isinstance(text, str) else None
+        if count is not None and count.value:
+            return count
     return None
 
 

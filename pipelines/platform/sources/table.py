@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Results of a provider: a record or a file, with its provenance.
 
-PARSER_VERSION = "vidplat-5"
+PARSER_VERSION = "vidplat-6"
 """Increase it whenever a parser reads the same payload differently."""
 
 type CapturedValue = (

@@ -2,7 +2,7 @@
 
 Arrow tables in, Vega-Lite charts out; None if there is nothing to draw. An unknown value is a gap
 in a line or a missing bar, never 0. Times are UTC. Axes and legends have the words of the texts.
-Not here: the colours themselves (`pipelines/documents/html_pages.py`).
+Not here: the colours themselves (`pipelines/documents/palette.py`).
 """
 
 from collections import Counter
@@ -13,7 +13,8 @@ from itertools import pairwise
 import altair as alt
 import pyarrow as pa
 
-from pipelines.documents.html_pages import INK, LINE, MUTED, SERIES, SOFT, plain_text
+from pipelines.documents.html_pages import plain_text
+from pipelines.documents.palette import LIGHT, SERIES
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.texts import ReportTexts
 from warehouse.records.values import Row
@@ -183,7 +184,11 @@ class ReportPlots:
         order = [row["label"] for row in data]
         y_axis = alt.Y("label:N", sort=order, title=None, axis=label_axis())
         copied = to_data([row for row in data if row["since"] is not None])
-        lines = alt.Chart(copied).mark_rule(color=MUTED).encode(x=x_axis, x2="since:T", y=y_axis)
+        lines = (
+            alt.Chart(copied)
+            .mark_rule(color=LIGHT["muted"])
+            .encode(x=x_axis, x2="since:T", y=y_axis)
+        )
         marks = alt.Chart(to_data(data)).mark_point(size=70, filled=True, opacity=1)
         marks = marks.encode(
             x=x_axis, y=y_axis, shape=to_shapes("part", names), color=to_colours("part", names)
@@ -218,7 +223,7 @@ class ReportPlots:
         data = to_data([{"x": to_plain(row[x]), "y": row[y]} for row in rows])
         y_axis = alt.Y("y:Q", title=self._texts.heading(y), axis=count_axis())
         x_axis = to_time_axis("x", [row[x] for row in rows])
-        stems = alt.Chart(data).mark_bar(size=1.4, color=MUTED).encode(x=x_axis, y=y_axis)
+        stems = alt.Chart(data).mark_bar(size=1.4, color=LIGHT["muted"]).encode(x=x_axis, y=y_axis)
         heads = alt.Chart(data).mark_point(size=44, color=SERIES[0], filled=True, opacity=1)
         return styled(alt.layer(stems, heads.encode(x=x_axis, y=y_axis)))
 
@@ -320,7 +325,7 @@ class ReportPlots:
 def _bar_colours(data: Sequence[dict[str, object]], order: Sequence[str] | None) -> alt.Color:
     """Colour the first bars, or the parts of bars: a code has its colour in every chart."""
     if order is None:
-        scale = alt.Scale(domain=[True, False], range=[SERIES[0], MUTED])
+        scale = alt.Scale(domain=[True, False], range=[SERIES[0], LIGHT["muted"]])
         return alt.Color("is_first:N", scale=scale, legend=None)
     names = {str(row["part"]) for row in data}
     parts = [*(part for part in order if part in names), *sorted(names - set(order))]
@@ -352,17 +357,17 @@ def styled(
             labelFontSize=12,
             titleFontSize=12,
             titleFontWeight="normal",
-            gridColor=LINE,
+            gridColor=LIGHT["line"],
             gridOpacity=0.7,
-            domainColor=SOFT,
-            tickColor=LINE,
-            labelColor=INK,
-            titleColor=SOFT,
+            domainColor=LIGHT["soft"],
+            tickColor=LIGHT["line"],
+            labelColor=LIGHT["ink"],
+            titleColor=LIGHT["soft"],
             labelLimit=260,
         )
         .configure_legend(
             labelFontSize=12,
-            labelColor=INK,
+            labelColor=LIGHT["ink"],
             labelLimit=320,
             orient="bottom",
             columns=3,
@@ -379,7 +384,7 @@ def vertical_rules(lines: Sequence[float]) -> list[alt.Chart]:
     """Return a dashed vertical rule at each value of x."""
     return [
         alt.Chart(to_data([{"x": line}]))
-        .mark_rule(strokeDash=[5, 3], color=INK, strokeWidth=1.2)
+        .mark_rule(strokeDash=[5, 3], color=LIGHT["ink"], strokeWidth=1.2)
         .encode(x="x:Q")
         for line in lines
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.documents import messages
+from pipelines.documents.column_messages import CODES
 from pipelines.documents.html_pages import plain_text
 from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.records.errors import InvalidParameterError
@@ -21,14 +22,7 @@ from warehouse.records.errors import InvalidParameterError
 UNKNOWN = "—"
 _MOST_CHARS = 60
 _SMALL = 100.0
-_CODES: Mapping[str, Mapping[str, Message]] = {
-    "surface": messages.SURFACES,
-    "stop_reason": messages.STOPS,
-    "link_type": messages.LINKS,
-    "reason": messages.REASONS,
-    "kind": messages.VARIANTS,
-    "observation": messages.OBSERVATIONS,
-}
+_CODES: Mapping[str, Mapping[str, Message]] = {**CODES, "kind": messages.VARIANTS}
 """Columns whose values are codes that other parts of the project show, too."""
 
 

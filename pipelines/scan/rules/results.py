@@ -4,6 +4,7 @@ The result holds every confirmed video, unranked. `count`, `sort_by` and `viral_
 by `view_result` on each read, so they never force another scan.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import cast
@@ -120,7 +121,16 @@ def view_result(
             "count": document["variants"]["count"],
             "aweme_list": cast("list[result_types.VariantVideo]", _ranked(variants, parameters)),
             "by_kind": document["variants"]["by_kind"],
+            "hotter": _hotter_variants(document),
         },
+        "totals": _totals(document["ranked"], includes_variants=False),
+        "audio_check_counts": dict(
+            Counter(
+                video["audio_check"]["kind"]
+                for video in document["ranked"]
+                if "audio_check" in video
+            )
+        ),
         "unique_account_count": document["unique_account_count"],
         "account_count_complete": document["account_count_complete"],
         "account_summary": document["account_summary"],
@@ -133,6 +143,25 @@ def view_result(
         "created_at": document["created_at"],
         # Results of the first releases have no such entry.
         "mobile_emulator_used": bool(document.get("mobile_emulator_used")),
+    }
+
+
+def view_with_variants(
+    document: result_types.StoredResult, parameters: ScanParameters
+) -> result_types.HotVideosWithVariants:
+    """Return the view of a result with its variants ranked among the confirmed videos.
+
+    A variant is not confirmed: what counts confirmed videos stays as in `view_result`.
+    """
+    videos: list[VideoDocument] = [*document["ranked"], *document["variants"]["aweme_list"]]
+    top = _ranked(_selected(videos, parameters)[: parameters.count], parameters)
+    return {
+        **view_result(document, parameters),
+        "aweme_list": cast("list[result_types.RankedVideo | result_types.VariantVideo]", top),
+        "returned_count": len(top),
+        "count_satisfied": len(top) >= parameters.count,
+        "count_note_zh": _count_note_zh(document, parameters, returned=len(top)),
+        "totals": _totals(videos, includes_variants=True),
     }
 
 
@@ -200,6 +229,48 @@ def _ranked(
         }
         for rank, document in enumerate(documents, start=1)
     ]
+
+
+def _totals(
+    videos: Sequence[VideoDocument], *, includes_variants: bool
+) -> result_types.RankingTotals:
+    likes = [
+        number for video in videos if (number := video["statistics"]["digg_count"]) is not None
+    ]
+    return {
+        "video_count": len(videos),
+        "account_count": len({video["author"]["sec_uid"] for video in videos if video["author"]}),
+        "digg_count": sum(likes) if likes else None,
+        "unknown_digg_count": len(videos) - len(likes),
+        "max_digg_count": max(likes, default=None),
+        "includes_variants": includes_variants,
+    }
+
+
+HOT_SCORES_SHOWN = 3
+
+
+def _hotter_variants(document: result_types.StoredResult) -> result_types.HotterVariants:
+    """Return which variants have a higher hot score than every confirmed video."""
+    confirmed = [score for video in document["ranked"] if (score := _score(video)) is not None]
+    first_place = max(confirmed, default=None)
+    scored = [
+        (score, video)
+        for video in document["variants"]["aweme_list"]
+        if (score := _score(video)) is not None and first_place is not None and score > first_place
+    ]
+    return {
+        "count": len(scored),
+        "by_form": dict(Counter(_form(video) for _, video in scored)),
+        "hot_scores": sorted((score for score, _ in scored), reverse=True)[:HOT_SCORES_SHOWN],
+    }
+
+
+def _form(video: result_types.ShiftedVideo) -> result_types.VariantForm:
+    kind = video["variant_kind"]
+    if kind in {"pitch", "excerpt"}:
+        return cast("result_types.VariantForm", kind)
+    return "sped_up" if video["speed"] > 1 else "slowed_down"
 
 
 def _count_note_zh(

@@ -8,6 +8,7 @@ from pipelines.documents.result_types import JobResult
 from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.scan.rules.audio_checks import with_audio_checks
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -45,15 +46,19 @@ def build_scan_service(
     """Build the service over open stores. It accepts no scan while the disk is nearly full."""
 
     def read_result(job_id: str) -> JobResult | None:
-        from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB, 0.3 s
+        from warehouse.queries import results  # noqa: PLC0415 -- loads DuckDB, 0.3 s
 
         engine = open_engine()
-        document = read_result_document(engine, job_id)
+        document = results.read_result_document(engine, job_id)
         if document is None:
             # Another process may just have stored it.
             engine.refresh()
-            document = read_result_document(engine, job_id)
-        return cast("JobResult | None", document)  # a worker stored it as one of these
+            document = results.read_result_document(engine, job_id)
+        result = cast("JobResult | None", document)  # a worker stored it as one of these
+        if result is None or "kind" in result:
+            return result
+        scan_job_id = result.get("scan_job_id", job_id)  # of a copy: the job that compared
+        return with_audio_checks(result, results.read_verdicts(engine, scan_job_id))
 
     provider = providers.music_provider_name(settings)
     world = ScanConfig(

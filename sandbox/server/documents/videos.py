@@ -10,6 +10,7 @@ from sandbox.server.addresses import SHARE
 from sandbox.server.documents.form_sources import (
     DETAIL,
     FILTERED,
+    ROUNDED_COUNTS,
     SHARE_PAGE,
     WEB_LISTS,
     form,
@@ -33,6 +34,8 @@ _NOTICE = "抱歉，作品不见了"
 _DETAIL_MSG = "因作品权限或已被删除，无法观看，去看看其他作品吧"
 _NAMED_SHARE = 0.6
 """Share of the user sounds with a song whose titles name it, where titles do."""
+_ROUNDED_FROM = 1_000_000
+"""Counts from here on are shown rounded."""
 _VIDEO_PREFIX = "v0200fg10000"
 
 
@@ -152,20 +155,26 @@ def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
 
 @form(WEB_LISTS)
 def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
-    """A music id as `music/info` shows it: no address, no user count."""
+    """A music id as `music/info` shows it: no address, and its use in `extra` alone."""
     extra: Document = {"is_original_sound": sound.owner >= 0}
     if sound.owner >= 0:
         extra["owner_nickname"] = texts.nickname(platform.world.seed, sound.owner)
         extra["extract_item_id"] = _first_video(platform, sound)
     extra |= song_link(platform, sound)
     cover = picture(platform, sound.music_id)
-    followed = {"music_use_count": int(platform.world.videos_by_sound(sound.index).size)}
-    extra["high_level_follow_info"] = json.dumps(followed)
+    followed = {"music_use_count": shown_count(platform.world.use_count(sound))}
+    extra["high_level_follow_info"] = json.dumps(followed, ensure_ascii=False)
     return {
         "mid": sound.music_id, **_song(platform, sound),
         **dict.fromkeys(("cover_hd", "cover_large", "cover_thumb"), cover),
         "extra": json.dumps(extra, ensure_ascii=False),
     }  # fmt: skip
+
+
+@form(ROUNDED_COUNTS)
+def shown_count(count: int) -> int | str:
+    """A count as the platform shows it: from a million on rounded down, as in "123.4万"."""
+    return count if count < _ROUNDED_FROM else f"{count // 1000 / 10:.1f}万"
 
 
 @form(WEB_LISTS)

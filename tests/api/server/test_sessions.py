@@ -21,7 +21,7 @@ from api.server.access.sessions import (
 )
 from api.server.access.tokens import TokenStore, holder_of
 from warehouse.control import open_control
-from warehouse.control.sessions import StoredSessions
+from warehouse.control.access.sessions import StoredSessions
 
 READER = holder_of("look", Role.READ)
 OPERATOR = holder_of("all", Role.OPERATE)

@@ -1,5 +1,6 @@
 """A sound is read again only for what was compared, and only if it is still the same file."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ import orjson
 import pytest
 
 from api.responses.errors import NotFoundError
-from api.services.evidence.excerpts import read_missing_excerpt
+from api.services.evidence.excerpts import read_beginning, read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.sources import Deadline
 from pipelines.platform.sources.table import SoundFile
@@ -121,3 +122,20 @@ async def test_excerpt_without_a_readable_sound_is_refused_without_a_request(
     with pytest.raises(NotFoundError, match="cannot be read again"):
         await read(service, platform, role)
     assert platform.asked == []
+
+
+async def test_the_beginning_of_a_deleted_video_cannot_be_read(tmp_path: Path) -> None:
+    platform: Any = Platform(tmp_path, "b" * 64, is_gone=True)
+    with pytest.raises(NotFoundError, match="no longer available"):
+        await read_beginning(platform, CANDIDATE, deadline=Deadline(30.0))
+    assert platform.asked == [CANDIDATE]
+
+
+async def test_a_beginning_that_cannot_be_decoded_is_named_and_leaves_no_file(
+    tmp_path: Path,
+) -> None:
+    platform: Any = Platform(tmp_path, "b" * 64)
+    platform.one_decoder = asyncio.Semaphore(1)
+    with pytest.raises(NotFoundError, match="cannot be decoded"):
+        await read_beginning(platform, CANDIDATE, deadline=Deadline(30.0))
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 -- nothing is left of the download

@@ -87,6 +87,7 @@ def test_a_handle_leads_to_the_account_and_an_unknown_one_to_nobody(
 ) -> None:
     data = read(client, RESOLVE, url=f"@{account['unique_id'].upper()}")
     assert (data["sec_user_id"], data["source"]) == (account["sec_uid"], "text")
+    assert read(client, RESOLVE, url=account["unique_id"]) == data
     answer = client.get(RESOLVE, params={"url": "@nobody-here-999999"})
     error = answer.json()["data"]["error"]
     assert (answer.status_code, error["type"]) == (400, "unresolvable_sec_user_id")

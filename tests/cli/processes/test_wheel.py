@@ -135,7 +135,7 @@ print(TEMPLATE.is_file())
     )
     place, counts, is_file = said.stdout.splitlines()
     assert place == str(tmp_path / "pipelines")
-    assert (counts, is_file) == ("6 21", "True")
+    assert (counts, is_file) == ("6 22", "True")
 
 
 @pytest.mark.soak

@@ -107,6 +107,9 @@ def test_every_operation_has_a_role_that_somebody_chose() -> None:
         ("POST", "/api/v1/sametrack/chart/links"),
         ("POST", "/api/v1/sametrack/chart/judge"),
         ("POST", "/api/v1/sametrack/notes"),
+        ("POST", "/api/v1/sametrack/shared"),
+        ("GET", "/api/v1/sametrack/shared"),
+        ("DELETE", "/api/v1/sametrack/shared/{link_id}"),
     }
     assert {key for key, role in found.items() if role is Role.OPERATE} == {
         ("POST", "/api/v1/sametrack/watchlists"),
@@ -114,4 +117,8 @@ def test_every_operation_has_a_role_that_somebody_chose() -> None:
         ("DELETE", "/api/v1/sametrack/watchlists/{name}"),
         ("DELETE", "/api/v1/sametrack/catalogs/{name}"),
         ("GET", "/api/v1/sametrack/settings"),
+        ("GET", "/api/v1/sametrack/alert_channels"),
+        ("POST", "/api/v1/sametrack/alert_channels"),
+        ("POST", "/api/v1/sametrack/alert_channels/{name}/test"),
+        ("DELETE", "/api/v1/sametrack/alert_channels/{name}"),
     }

@@ -58,6 +58,16 @@ def test_search_commands_exit_with_status_1_for_verification(run: Any) -> None:
         assert refused.stdout == ""
 
 
+def test_link_commands_say_what_is_not_there(run: Any) -> None:
+    empty = run("link", "list")
+    assert (empty.exit_code, json.loads(run("link", "list", "--json").stdout)["links"]) == (0, [])
+    assert "link create JOB" in empty.stderr
+    unknown = run("link", "create", "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61")
+    assert (unknown.exit_code, "job_not_found" in unknown.stderr) == (2, True)
+    gone = run("link", "revoke", "a" * 32)
+    assert (gone.exit_code, "not_found" in gone.stderr) == (2, True)
+
+
 def test_read_commands_exit_with_status_2_for_invalid_input(run: Any) -> None:
     for arguments in (
         ("chart", "history", "x", "y"),

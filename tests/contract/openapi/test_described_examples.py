@@ -27,10 +27,11 @@ NOT_THERE = {
     # ids of results that a fresh home cannot have
     "music_collection_job", "cancel_music_collection_job", "sametrack_job_events",
     "sametrack_comparison", "sametrack_comparison_svg", "sametrack_comparison_png",
-    "sametrack_comparison_excerpt", "sametrack_annotate", "sametrack_annotations",
+    "sametrack_comparison_excerpt", "sametrack_annotate",
+    "sametrack_annotations",
     "sametrack_job_comparisons", "sametrack_job_ranking", "sametrack_job_reads",
-    "sametrack_job_preview", "sametrack_picture", "sametrack_job_report",
-    "sametrack_watchlist_run_of",
+    "sametrack_job_plots", "sametrack_job_preview", "sametrack_job_report", "sametrack_picture",
+    "sametrack_watchlist_run_of", "sametrack_shared_create", "sametrack_shared_revoke",
 }  # fmt: skip
 REFUSED = {"fetch_music_search", "fetch_video_search_v1"}
 NEEDS_A_WORKER = {"discover_music_related_videos", "readyz"}
@@ -113,6 +114,7 @@ def test_a_command_is_safe_with_any_text_and_keeps_what_is_no_text(
     assert files == {
         "sametrack_comparison_png": "picture.png",
         "sametrack_comparison_excerpt": "candidate.mp3",
+        "sametrack_video_excerpt": "excerpt.mp3",
     }
 
 

@@ -183,6 +183,49 @@ def test_the_matched_song_gives_its_artist_as_the_mapped_one() -> None:
     assert (track.mapped_title, track.mapped_artist) == ("晚风", "海与灯")
 
 
+def with_use(count: object, **fields: object) -> bytes:
+    """A music id whose use stands in JSON text within the JSON text of `extra`."""
+    extra = orjson.dumps({"high_level_follow_info": count}).decode()
+    return orjson.dumps({"music_info": {"mid": MUSIC, "title": "晚风", "extra": extra, **fields}})
+
+
+@pytest.mark.parametrize(
+    ("nested", "fields", "use"),
+    [
+        ('{"music_use_count": 52311}', {}, (52_311, True, None)),
+        ('{"music_use_count": "52,311"}', {}, (52_311, True, None)),
+        ('{"music_use_count": "123.4万"}', {}, (1_234_000, False, 1000)),
+        ('{"music_use_count": "100+"}', {}, (100, False, None)),
+        ('{"music_use_count": 0}', {"user_count": 7}, (7, True, None)),
+        ('{"music_use_count": 8}', {"user_count": 7}, (8, True, None)),
+        # 0 is what guests get for sounds in use, so it is unknown; so is what is no count.
+        ('{"music_use_count": 0}', {"user_count": 0}, (None, None, None)),
+        ('{"music_use_count": -1}', {}, (None, None, None)),
+        ('{"music_use_count": true}', {}, (None, None, None)),
+        ('{"music_use_count": 1.5}', {}, (None, None, None)),
+        ('{"music_use_count": null}', {}, (None, None, None)),
+        ('["music_use_count"]', {}, (None, None, None)),
+        ("{", {}, (None, None, None)),
+        (7, {}, (None, None, None)),
+        (None, {"user_count": "many"}, (None, None, None)),
+    ],
+)
+def test_the_use_of_a_sound_is_the_count_that_the_platform_shows(
+    nested: object, fields: dict[str, object], use: tuple[int | None, bool | None, int | None]
+) -> None:
+    track = parse_music_info(with_use(nested, **fields), music_id=MUSIC, context=SEEN)
+    assert (track.use_count, track.use_count_exact, track.use_count_step) == use
+
+
+def test_the_music_of_a_video_has_its_use_where_the_platform_shows_it() -> None:
+    shown = item(music={"mid": MUSIC, "title": "晚风", "user_count": 52_311}).music
+    hidden = item(music={"mid": MUSIC, "title": "晚风", "user_count": 0}).music
+    assert shown is not None
+    assert hidden is not None
+    assert (shown.use_count, shown.use_count_exact) == (52_311, True)
+    assert (hidden.use_count, hidden.use_count_exact) == (None, None)
+
+
 def test_a_page_of_an_account_that_the_platform_does_not_know_says_so() -> None:
     page = account_page(userInfoRes={"status_code": 5, "user_info": None})
     with pytest.raises(UnresolvedIdError):

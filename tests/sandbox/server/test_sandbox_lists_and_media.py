@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sandbox.server.addresses import SandboxUrls
-from sandbox.server.documents.videos import to_video_id
+from sandbox.server.documents.videos import shown_count, to_video_id
 from sandbox.server.surfaces.short_links import CIRCLES, LEAVES
 from sandbox.server.surfaces.video_pages import is_withheld
 from sandbox.world.content.tables import Alteration, SandboxVideo, SoundKind, VideoState
@@ -28,7 +28,8 @@ def test_music_info_has_no_address_and_no_user_count(sandbox: Sandbox) -> None:
     assert info["mid"] == sound.music_id
     assert info["title"] == sandbox.world.sound_title(sound)
     assert {"play_url", "user_count"}.isdisjoint(info)
-    assert "music_use_count" in json.loads(json.loads(info["extra"])["high_level_follow_info"])
+    followed = json.loads(json.loads(info["extra"])["high_level_follow_info"])
+    assert followed == {"music_use_count": shown_count(sandbox.world.use_count(sound))}
 
 
 def test_info_of_a_user_sound_names_its_owner_and_source(sandbox: Sandbox) -> None:

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
-from pipelines.scan.rules.results import satisfies_request, view_result
-from tests.stored_results import NO_SEARCH, NO_VARIANTS, stored_result
+from pipelines.scan.rules.results import satisfies_request, view_result, view_with_variants
+from tests.stored_results import (
+    NO_SEARCH,
+    NO_VARIANTS,
+    stored_result,
+    variant,
+    with_variants,
+)
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -268,7 +274,7 @@ RESULT = stored_result(
 
 def test_a_view_has_the_fields_of_the_interface() -> None:
     view: Any = view_result(RESULT, ScanParameters(count=5))
-    for shown_elsewhere in ("aweme_list", "count_note_zh", "search_related"):
+    for shown_elsewhere in ("aweme_list", "count_note_zh", "search_related", "totals"):
         del view[shown_elsewhere]
     assert view == {
         "music_id": MUSIC_ID,
@@ -279,7 +285,13 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
         "returned_count": 2,
         "requested_count": 5,
         "count_satisfied": False,
-        "variants": {"count": 0, "aweme_list": [], "by_kind": {}},
+        "audio_check_counts": {},
+        "variants": {
+            "count": 0,
+            "aweme_list": [],
+            "by_kind": {},
+            "hotter": {"count": 0, "by_form": {}, "hot_scores": []},
+        },
         "unique_account_count": 2,
         "account_count_complete": True,
         "account_summary": {"accounts": []},
@@ -396,3 +408,51 @@ def test_related_works_below_the_cut_of_the_ranking_are_no_overlap() -> None:
     ]
     assert related["visible_ranking_overlap_count"] == 2
     assert related["pagination"] == NO_SEARCH["pagination"]
+
+
+def test_totals_are_those_of_all_confirmed_videos_however_few_are_shown() -> None:
+    document = result([work(1, likes=300), work(2, likes=None), work(3, likes=50)])
+    shown = view_result(document, ScanParameters(count=1, viral_only=True))
+    assert shown["totals"] == {
+        "video_count": 3, "account_count": 3, "digg_count": 350, "unknown_digg_count": 1,
+        "max_digg_count": 300, "includes_variants": False,
+    }  # fmt: skip
+
+
+def test_likes_that_nobody_knows_have_no_total() -> None:
+    totals = view_result(result([work(1, likes=None)]), ScanParameters())["totals"]
+    assert (totals["digg_count"], totals["max_digg_count"]) == (None, None)
+
+
+def test_variants_hotter_than_the_first_place_are_counted_by_what_they_change() -> None:
+    variants = [
+        variant(1, likes=900), variant(2, likes=800), variant(3, likes=950, speed=0.8),
+        variant(4, likes=700, kind="excerpt", speed=1.0), variant(5, likes=1),
+    ]  # fmt: skip
+    document = with_variants(result([work(1, likes=100)]), *variants)
+    hotter = view_result(document, ScanParameters(count=2))["variants"]["hotter"]
+    assert hotter["count"] == 4
+    assert hotter["by_form"] == {"sped_up": 2, "slowed_down": 1, "excerpt": 1}
+    assert hotter["hot_scores"] == sorted(hotter["hot_scores"], reverse=True)
+    assert len(hotter["hot_scores"]) == 3
+
+
+def test_without_a_known_first_place_no_variant_is_hotter() -> None:
+    document = with_variants(result([work(1, likes=None)]), variant(1, likes=900))
+    assert view_result(document, ScanParameters())["variants"]["hotter"]["count"] == 0
+
+
+def test_variants_are_ranked_among_the_confirmed_videos_and_never_counted_as_confirmed() -> None:
+    document = with_variants(
+        result([work(1, likes=300), work(2, likes=100)]), variant(1, likes=200)
+    )
+    strict = view_result(document, ScanParameters(sort_by="digg"))
+    mixed = view_with_variants(document, ScanParameters(sort_by="digg"))
+    assert [row.get("variant_kind") for row in mixed["aweme_list"]] == [None, "speed", None]
+    assert [row["rank"] for row in mixed["aweme_list"]] == [1, 2, 3]
+    assert "link_type" not in mixed["aweme_list"][1]
+    assert (mixed["returned_count"], strict["returned_count"]) == (3, 2)
+    assert mixed["totals"]["digg_count"] == 600
+    assert mixed["totals"]["includes_variants"] is True
+    unchanged = ("confirmed_count", "unique_account_count", "account_summary", "variants")
+    assert {name: mixed[name] for name in unchanged} == {name: strict[name] for name in unchanged}  # type: ignore[literal-required]

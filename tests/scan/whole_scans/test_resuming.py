@@ -107,7 +107,7 @@ def result_of(deployment: Deployment, job_id: str) -> Document:
     return found
 
 
-TIMES = {"observed_at", "created_at", "first_observed_at"}
+TIMES = {"observed_at", "created_at", "first_observed_at", "use_count_observed_at"}
 OF_A_JOB = {"comparison_id", "job_id", "count", "confirmed_graph_observation_history", "seed"}
 OF_ALL_JOBS = {"latest_answers", "latest_refusals"}
 """What a surface answered to any job lately, which each further scan changes."""

@@ -33,7 +33,8 @@ TRACK: dict[str, object] = {
     "observed_at": datetime(2026, 11, 1, tzinfo=UTC), "title": None, "author": None,
     "owner_nickname": None, "duration_s": 9, "is_original_sound": None, "cover_url": None,
     "source_aweme_id": None, "mapped_title": None, "mapped_artist": None, "created_at": None,
-    "created_at_source": None, "service_track_id": None, "data_provider": "mock", "job_id": None,
+    "created_at_source": None, "service_track_id": None, "use_count": None,
+    "use_count_exact": None, "use_count_step": None, "data_provider": "mock", "job_id": None,
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Every query of the library answers on the store of a real scan, by command and in Python."""
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +21,8 @@ ROW_COUNTS = {
     "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
     "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,
     "compare-accounts": 0, "compare-published": 10, "compare-tracks": 1,
-    "genealogy": 3, "list-shares": 3, "music-ids": 3, "scanned-tracks": 1, "close-rejections": 20,
-    "growth": 15, "new-videos": 8, "top-videos": 11, "viral-videos": 1,
+    "genealogy": 3, "list-shares": 3, "music-ids": 3, "popularity": 11, "scanned-tracks": 1,
+    "close-rejections": 20, "growth": 15, "new-videos": 8, "top-videos": 11, "viral-videos": 1,
 }  # fmt: skip
 TRACK = "7410369778457395648"
 JOB = "4189ad23-1314-50fd-bdbb-584e501040b3"
@@ -95,6 +96,57 @@ def test_the_growth_of_a_video_that_was_observed_once_is_unknown(wh: Warehouse) 
     sql = find_query("growth").sql.replace("seen.videos", "observed")
     rows = wh.sql(sql, {"top": 5}, tables={"observed": observed}).rows()
     assert {row["aweme_id"]: row["new_likes"] for row in rows} == {"twice": 0, "once": None}
+
+
+def observations(*rows: tuple[str, int, int | None, bool]) -> pa.Table:
+    """Observations of videos: id, day of June, likes, and whether all counts are complete."""
+    ids, days, likes, complete = zip(*rows, strict=True)
+    count = len(rows)
+    published = {"a": 1_780_000_000, "b": 1_770_000_000, "c": None}
+    return pa.table({
+        "aweme_id": ids, "observed_at": [datetime(2026, 6, day, tzinfo=UTC) for day in days],
+        "digg_count": pa.array(likes, pa.int64()), "statistics_complete": complete,
+        "create_time": pa.array([published[name] for name in ids], pa.int64()),
+        "created_at": pa.nulls(count, pa.timestamp("us", tz="UTC")),
+        "desc": pa.nulls(count, pa.string()), "share_url": pa.nulls(count, pa.string()),
+        "nickname": [f"@{name}" for name in ids],
+    })  # fmt: skip
+
+
+def test_who_made_a_track_popular_is_told_by_what_the_scan_saw(wh: Warehouse) -> None:
+    committed = [datetime(2026, 6, 10, tzinfo=UTC)] * 3
+    tables = {
+        "confirmed_videos": pa.table({
+            "job_id": ["j"] * 3, "music_id": ["1"] * 3, "aweme_id": ["a", "b", "c"],
+            "sec_uid": ["A", "B", None], "committed_at": committed,
+        }),
+        "account_summaries": pa.table({
+            "job_id": ["j"], "sec_uid": ["A"], "nickname": ["Ann"], "follower_count": [7],
+        }),
+        "videos": observations(
+            ("a", 9, 25, True), ("a", 8, 90, False), ("a", 12, 999, True), ("b", 9, 75, True),
+            ("c", 9, None, False),
+        ),
+        "job_results": pa.table({
+            "job_id": ["j"], "music_id": ["1"], "committed_at": committed[:1],
+        }),
+        "coverage": pa.table({"job_id": ["j"]}),
+    }  # fmt: skip
+    query = find_query("popularity")
+    sql = re.sub(r"(?:marts|seen)\.(\w+)", r"\1", query.sql)
+    rows = wh.sql(sql, query.values({"job_id": "j"}), tables=tables).rows()
+    names = (
+        "aweme_id", "nickname", "follower_count", "likes", "likes_rank", "likes_share",
+        "likes_until_then", "share_until_then", "published_at_source",
+    )  # fmt: skip
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("b", "@b", None, 75, 1, 0.75, 75, 0.75, "stated"),
+        ("a", "Ann", 7, 25, 2, 0.25, 100, 1.0, "stated"),
+        ("c", "@c", None, None, 3, None, 100, 1.0, None),
+    ]
+    assert {row["all_likes"] for row in rows} == {100}
+    assert wh.sql(sql, query.values({}), tables=tables).rows() == rows  # the newest scan
+    assert wh.sql(sql, query.values({"job_id": "other"}), tables=tables).rows() == []
 
 
 @pytest.mark.parametrize(

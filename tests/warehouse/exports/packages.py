@@ -202,7 +202,8 @@ def assert_all_numbers_are(page: str, numbers: dict[str, Any]) -> None:
         hidden.decompose()
     assert tree.body is not None
     text = tree.body.text(separator=" ")
-    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{15,}\b|\b[0-9]\.\d{1,2} [A-Z][a-z]+ ", " ", text)
+    dates = r"\d{4}-\d\d-\d\d(T[\d:.]+Z)?|\d+ [A-Z][a-z]{2} \d{4}"
+    text = re.sub(rf"{dates}|\b\d{{15,}}\b|\b[0-9]\.\d{{1,2}} [A-Z][a-z]+ ", " ", text)
     # a digit next to a letter is of a name
     tokens = set(re.findall(r"(?<![\w.,])(?:\d[\d,]*\.\d+|\d(?:[\d,]*\d)?)(?![\w])", text))
     written = {

@@ -68,6 +68,9 @@ musics = st.builds(
     is_original_sound=flags,
     mapped_title=maybe,
     mapped_artist=maybe,
+    use_count=counts,
+    use_count_exact=flags,
+    use_count_step=counts,
 )
 videos = st.builds(
     Video,
@@ -110,6 +113,9 @@ tracks = st.builds(
     is_original_sound=flags,
     cover_url=maybe,
     source_aweme_id=maybe,
+    use_count=counts,
+    use_count_exact=flags,
+    use_count_step=counts,
 )
 accounts = st.builds(
     Account,
@@ -170,7 +176,8 @@ VIDEO = Video(
     author=Author(sec_uid="a1", uid="a2", unique_id="a3", nickname="a4", avatar_url="a5"),
     music=Music(
         music_id="m1", title="m2", author="m3", duration_s=6, is_original_sound=False,
-        mapped_title="m4", mapped_artist="m5",
+        mapped_title="m4", mapped_artist="m5", use_count=11_000, use_count_exact=False,
+        use_count_step=1000,
     ),
     hashtags=(Hashtag(ch_id="h1", name="one"), Hashtag(ch_id="h2", name="two")),
     statistics=Statistics(digg_count=7, comment_count=8, collect_count=9, share_count=10),
@@ -191,7 +198,8 @@ def test_each_field_of_a_video_stands_in_the_column_of_its_name() -> None:
         "statistics_complete": VIDEO.statistics_complete, "capture_id": "c-1", "job_id": "j-1",
         "data_provider": "mock", "created_at": datetime.fromtimestamp(1, UTC),
         "created_at_source": "stated", "music_created_at": None,
-        "music_service_track_id": None,
+        "music_service_track_id": None, "music_use_count": 11_000,
+        "music_use_count_exact": False, "music_use_count_step": 1000,
     }  # fmt: skip
 
 
@@ -210,6 +218,7 @@ def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
     track = Track(
         music_id="1", surface="s", observed_at=NOW, title="t", author="a", owner_nickname="o",
         duration_s=1, is_original_sound=True, cover_url="c", source_aweme_id="v",
+        use_count=12, use_count_exact=True,
     )  # fmt: skip
     account = Account(
         sec_uid="1", surface="s", observed_at=NOW, uid="u", unique_id="q", short_id="i",

@@ -6,13 +6,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from warehouse.control import captures as shared_captures
 from warehouse.control import open_control
-from warehouse.control.sessions import StoredSessions
+from warehouse.control.access import shared_links
+from warehouse.control.access.sessions import StoredSessions
+from warehouse.control.access.shared_links import SharedLink
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home import Home, open_home
@@ -237,6 +240,23 @@ def test_a_backup_without_its_store_leaves_nothing_behind(tmp_path: Path) -> Non
         backup(home, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
     assert [file.name for file in tmp_path.iterdir()] == ["home"]
+
+
+def test_a_restored_backup_has_no_read_only_link(tmp_path: Path) -> None:
+    home = open_home(tmp_path / "first", "mock")
+    with closing(open_control(home.control_url, world="mock")) as control:
+        link = SharedLink(
+            link_id="a" * 32, kind="result", entity_id="job", created_by=None,
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            expires_at=datetime(2100, 1, 1, tzinfo=UTC),
+        )  # fmt: skip
+        shared_links.add(control, link)
+        backup(home, tmp_path / "copy")
+        assert shared_links.revoke(control, link.link_id)
+    restore_backup(tmp_path / "copy", tmp_path / "second", world="mock")
+    restored = open_home(tmp_path / "second", "mock")
+    with closing(open_control(restored.control_url, world="mock")) as control:
+        assert shared_links.newest(control) == []
 
 
 def test_a_restored_backup_opens_no_session(tmp_path: Path) -> None:

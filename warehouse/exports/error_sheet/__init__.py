@@ -94,9 +94,12 @@ def is_scan_result(document: ReadOnlyDocument) -> bool:
     return is_scan and document.get("keyword") is None
 
 
-def to_sheet_table(sheet: ErrorSheet) -> ExportTable:
-    """Return the sheet as a table for exports."""
-    columns = tuple(ExportColumn(name, "text") for name in sheet.columns)
+def to_sheet_table(sheet: ErrorSheet, *, has_headings: bool = False) -> ExportTable:
+    """Return the sheet as a table for exports, with headings in words if they are asked for."""
+    columns = tuple(
+        ExportColumn(name, "text", words if has_headings else "")
+        for name, words in sheet.columns.items()
+    )
     rows = tuple(
         (answer.number, answer.section, answer.question, answer.answer or sheet.unanswered)
         for answer in sheet.answers

@@ -75,14 +75,30 @@ def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
     return videos.head(parameters["count"]).assign(rank=lambda top: range(1, len(top) + 1))
 
 
-def half_of_hot_score(top: pd.DataFrame) -> dict[str, int] | None:
-    """Return how many videos hold half of the hot score, and their share; None below three."""
-    scores = top["hot_score"][top["hot_score"] > 0].sort_values(ascending=False).cumsum()
-    if len(scores) < 3:  # noqa: PLR2004 -- of one or two videos the share says nothing
-        return None
-    count = int((2 * scores < scores.iloc[-1]).sum()) + 1
-    share = min(99, round(100 * int(scores.iloc[count - 1]) / int(scores.iloc[-1])))
-    return {"videos": count, "of": len(scores), "share_percent": share}
+def plots_of(
+    top: pd.DataFrame, accounts: pd.DataFrame, parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the numbers of the plots: of videos with a known time, and of creators with likes."""
+    in_id = (top["created_at"] - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(seconds=1)
+    dated = top[top["create_time"].fillna(in_id.astype("Int64")).notna()]
+    likes = dated["digg_count"].dropna().sort_values(ascending=False)
+    held = accounts["linked_digg_count"].dropna().sort_values(ascending=False).cumsum()
+    half = None
+    if len(held) and held.iloc[-1] > 0:
+        count = int((2 * held < held.iloc[-1]).sum()) + 1
+        share = int(held.iloc[count - 1]) / int(held.iloc[-1])
+        percent = 100 if share == 1 else min(99, round(100 * share))
+        half = {"creators": count, "of": len(held), "share_percent": percent}
+    return {
+        "dated_count": len(dated),
+        "undated_count": len(top) - len(dated),
+        "liked_count": len(likes),
+        "likes_of_dated": int(likes.sum()),
+        "viral_count": int((likes >= parameters["viral_threshold"]).sum()),
+        "most_likes": [int(number) for number in likes.head(3)],
+        "likes_of_creators": int(held.iloc[-1]) if len(held) else 0,
+        "half_of_likes": half,
+    }
 
 
 def accounts_of(videos: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
@@ -183,7 +199,7 @@ def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]
         "compared_pair_count": len(pairs),
         "rejected_count": len(rejected),
         "related_in_ranking_count": int(related["aweme_id"].isin(top["aweme_id"]).sum()),
-        "half_of_hot_score": half_of_hot_score(top),
+        "plots": plots_of(top, accounts, parameters),
         "ranking": list_of(top[[*RANKED, "link_type"]]),
         "accounts": list_of(accounts),
         "variants": list_of(

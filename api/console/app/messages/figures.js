@@ -3,6 +3,7 @@
 import { addMessages } from "../i18n.js";
 
 addMessages({
+  "stat.use_count": ["Videos with the sound on the platform", "平台使用量"],
   "stat.confirmed_count": ["Confirmed videos", "已确认作品"],
   "stat.music_id_count": ["Music ids with this recording", "使用同一录音的音乐 ID"],
   "stat.unique_account_count": ["Accounts (at least)", "账号数（至少）"],

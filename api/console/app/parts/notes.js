@@ -3,7 +3,8 @@ import { PATHS, request } from "../api.js";
 import { partsOf } from "../format.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Badge, Icon, notifyError, TextField } from "./ui.js";
+import { notify } from "../state.js";
+import { Badge, Icon, notifyError, Pop, TextField } from "./ui.js";
 import "../messages/page.js";
 
 const noteByKey = signal(new Map()); // `${kind} ${id}` to its note
@@ -83,5 +84,40 @@ function Editor({ kind, id, note, onClose }) {
         </div>
       </form>
     </dialog>
+  `;
+}
+
+// Adds tags to several tracks, videos or pairs, whose notes stay as they are.
+export function TagButton({ kind, ids }) {
+  useEffect(load, []);
+  const [tags, setTags] = useState("");
+  const save = async (event) => {
+    event.preventDefault();
+    const added = partsOf(tags, /[,，]/);
+    try {
+      for (const id of ids) {
+        const note = noteByKey.value.get(`${kind} ${id}`);
+        await write(kind, id, note?.note ?? "", [...new Set([...(note?.tags ?? []), ...added])]);
+      }
+      setTags("");
+      notify(t("note.tagged"));
+    } catch (error) {
+      notifyError(error);
+    }
+  };
+  return html`
+    <${Pop} label=${`${t("note.tag")} ▾`}>
+      <form class="stack tight" onSubmit=${save}>
+        <${TextField}
+          label=${t("note.tags")}
+          hint=${t("note.tags_hint")}
+          value=${tags}
+          onInput=${setTags}
+          maxlength="400"
+          required
+        />
+        <button type="submit" class="button little">${t("note.save")}</button>
+      </form>
+    <//>
   `;
 }

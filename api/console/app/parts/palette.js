@@ -1,5 +1,5 @@
 // The command palette (Ctrl+K): pages, saved views, scanned tracks, recent jobs and accounts by name.
-// Its items are read when it opens; a pasted link or id offers a scan.
+// Its items are read when it opens; a pasted link or id offers a scan, any other text a search for a song.
 import { PATHS, request } from "../api.js";
 import { clock, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../html.js";
@@ -108,10 +108,11 @@ function Content({ pages }) {
       more: t("palette.saved"),
       hash: view.hash,
     }));
-    const scan = isTrack(typed)
-      ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }]
-      : [];
-    return [...scan, ...matching([...views, ...pages, ...(items ?? [])], typed)].slice(0, MOST_SHOWN);
+    const more = typed.trim().slice(0, 60);
+    const ask = more && { kind: "scan", text: t(isTrack(typed) ? "palette.scan" : "palette.search"), more };
+    const matches = matching([...views, ...pages, ...(items ?? [])], typed).slice(0, MOST_SHOWN);
+    if (!ask) return matches;
+    return isTrack(typed) ? [ask, ...matches] : [...matches, ask];
   }, [typed, items, pages]);
   const chosen = Math.min(at, matches.length - 1);
   const open = (item) => {

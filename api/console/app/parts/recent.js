@@ -1,11 +1,13 @@
-// The newest jobs. Before the first scan: how a scan works, with an example that starts with one click.
-import { PATHS, request, unlessAborted } from "../api.js";
-import { Foreign, moment, visible } from "../format.js";
+// The newest scans as cards, and lists of jobs. Before the first scan: how a scan works, with an example that starts
+// with one click.
+import { PATHS, repeat, request, unlessAborted } from "../api.js";
+import { count, day, Foreign, moment, momentOrTime, visible } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { link } from "../router.js";
+import { Picture } from "./media/picture.js";
 import { openJob } from "./scan_request.js";
-import { Card, ErrorNote, Loading, Status } from "./ui.js";
+import { Badge, Card, ErrorNote, Loading, Status } from "./ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
 
@@ -23,7 +25,7 @@ export function useJobs(limit, status = "") {
         unlessAborted((error) => setState((current) => ({ ...(current.status === status && current), status, error }))),
       );
     read();
-    const timer = isLive ? setInterval(read, POLL_MS) : null;
+    const timer = isLive ? repeat(read, POLL_MS) : null;
     return () => {
       clearInterval(timer);
       stopping.abort();
@@ -32,18 +34,73 @@ export function useJobs(limit, status = "") {
   return state;
 }
 
-export function Recent({ limit = 8 }) {
-  const state = useJobs(limit);
-  if (state.jobs && !state.jobs.length) return html`<${Intro} />`;
+const MOST_JOBS = 50; // among which the scan before of a track is looked for
+const MOST_CARDS = 8;
+
+export function Recent() {
+  const { jobs, tracks, error } = useJobs(MOST_JOBS);
+  if (jobs && !jobs.length) return html`<${Intro} />`;
   return html`
     <${Card}
       title=${t("recent.title")}
       aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}
     >
-      ${state.error && html`<${ErrorNote} error=${state.error} />`}
-      ${!state.jobs && !state.error && html`<${Loading} />`}
-      ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} tracks=${state.tracks} />`}
+      ${error && html`<${ErrorNote} error=${error} />`}
+      ${!jobs && !error && html`<${Loading} />`}
+      ${jobs && html`
+        <ul class="scans">
+          ${newestScans(jobs).map(({ job, before }) => html`
+            <li key=${job.job_id}><${ScanCard} job=${job} before=${before} track=${tracks[job.music_id]} /></li>
+          `)}
+        </ul>
+      `}
     <//>
+  `;
+}
+
+// The newest scan of each track or song title, with the completed scan before it.
+function newestScans(jobs) {
+  const scans = new Map();
+  for (const job of jobs) {
+    const subject = job.music_id ?? job.input;
+    const newest = scans.get(subject);
+    if (!newest) scans.set(subject, { job, before: null });
+    else if (!newest.before && job.status === "completed") newest.before = job;
+  }
+  return [...scans.values()].slice(0, MOST_CARDS);
+}
+
+function ScanCard({ job, before, track }) {
+  return html`
+    <a class="scan" href=${link(["job", job.job_id])} title=${visible(job.input)}>
+      <${Picture} kind="track" id=${job.music_id} name=${track?.title} />
+      <span class="stack tight">
+        <b class="one-line"><${JobName} job=${job} track=${track} /></b>
+        <span class="small soft">
+          ${job.status === "completed" && job.music_id
+            ? html`<${ScanChange} job=${job} before=${before} />`
+            : html`<${Status} status=${job.status} />`}
+          ${" "}${momentOrTime(job.finished_at ?? job.created_at)}
+        </span>
+      </span>
+    </a>
+  `;
+}
+
+// The number of videos of a scan, and how much it differs from that of the scan before.
+function ScanChange({ job, before }) {
+  const [now, then] = [job, before].map((scan) => scan?.progress.confirmed_count);
+  const change = then === undefined ? 0 : now - then;
+  const signed = `${change > 0 ? "+" : "−"}${count(Math.abs(change))}`;
+  return html`
+    <b>${t("recent.videos", { number: count(now) })}</b>
+    ${change !== 0 && html`
+      ${" "}
+      <${Badge} tone=${change > 0 ? "good" : "warn"} bare>
+        ${t("recent.change", { change: signed, day: momentOrTime(before.finished_at, day) })}
+      <//>
+    `}
+    ${" · "}
   `;
 }
 

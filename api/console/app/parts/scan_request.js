@@ -1,10 +1,12 @@
 // Requests for scans: the values of the form, and the view of the result that a request chooses.
+import { PATHS, request } from "../api.js";
 import { partsOf } from "../format.js";
-import { html, signal } from "../html.js";
+import { html, signal, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { limitsOf } from "../limits.js";
 import { go } from "../router.js";
-import { Field, useId } from "./ui.js";
+import { Field, notifyError, useId } from "./ui.js";
+import "../messages/page.js";
 import "../messages/scan.js";
 
 export const draft = signal({ text: "", values: {} }); // survives switching to another view
@@ -50,8 +52,64 @@ const LINK = /https?:|(^|[\s,;，；：:])[a-z0-9-]+(\.[a-z0-9-]+)+\/\S/i; // al
 // Whether a text is that of a track, not a title: a music id, or a text with a link.
 export const isTrack = (text) => MUSIC_ID.test(text.trim()) || LINK.test(text);
 
+// What a line asks for: the scan of a track, an account, or a song by its title.
+const ACCOUNT = /^(@[\w.-]+|MS4wLjABAAAA[\w.-]+)$/;
+export function kindOf(line) {
+  if (ACCOUNT.test(line)) return "account";
+  return isTrack(line) ? "track" : "title";
+}
+
+// The tracks of a text: one per line; several links on a line are several tracks, and so are several ids.
+const LINKS = /https?:\/\/[^\s"'<>,;，；]+/gi;
+const IDS = /^\d{5,30}([\s,;，；]+\d{5,30})+$/;
+export const tracksOf = (text) =>
+  partsOf(text, "\n").flatMap((line) => {
+    const links = line.match(LINKS) ?? [];
+    if (links.length > 1) return links;
+    return IDS.test(line) ? line.split(/[\s,;，；]+/) : [line];
+  });
+
+// The `sec_user_id` of an account, which the service reads from a link, a handle or an id.
+export async function accountOf(text) {
+  return (await request(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
+}
+
+// The body of a search for a song by its title, with those values of the form that a search has.
+export const SEARCH_NAMES = [
+  "search_candidate_limit",
+  "search_batch_target",
+  "search_page_limit",
+  "search_request_budget",
+];
+export function searchBody(keyword, values) {
+  const limits = Object.fromEntries(SEARCH_NAMES.map((name) => [name, values[name]]));
+  return { keyword: keyword.trim(), search_only: true, ...bodyOf(limits) };
+}
+
+// Starts a scan of the sound that a video uses.
+export function ScanThis({ video }) {
+  const [busy, setBusy] = useState(false);
+  const input = video.source_music_id ?? video.share_url;
+  if (!input) return null;
+  const start = () => {
+    setBusy(true);
+    request(PATHS.jobs, { method: "POST", body: { input }, isShown: true })
+      .then(openJob, notifyError)
+      .finally(() => setBusy(false));
+  };
+  return html`
+    <button type="button" class="button little" disabled=${busy} onClick=${start}>
+      ${t(busy ? "act.starting" : "act.scan_this")}
+    </button>
+  `;
+}
+
 // Parts of an address and the parameters they hold.
 export const PARTS = { sort: "sort_by", rows: "count", viral: "viral_only", threshold: "viral_threshold" };
+
+// Columns by which the page sorts the rows of a ranking; the other orders in an address are the service's.
+const PAGE_COLUMNS = ["video", "author", "evidence", "link", "music", "born", "observed", "kind", "speed", "semitones"];
+export const isPageOrder = (sort) => PAGE_COLUMNS.includes(sort?.replace(/^-/, ""));
 
 const written = (value) => (typeof value === "boolean" ? Number(value) : value);
 

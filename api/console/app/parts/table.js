@@ -1,16 +1,20 @@
 // A virtualised table: only visible rows are in the DOM, unless it is printed. Narrow screens show the
-// rows as cards.
-import { html, useEffect, useRef, useState } from "../html.js";
+// rows as cards. Any table is sorted by its headers, and a named one keeps its columns and their widths.
+import { count, Foreign } from "../format.js";
+import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { holdPictures } from "./picture.js";
+import { changeTable, lang, tableChoices } from "../state.js";
+import { holdPictures } from "./media/picture.js";
 import { Pop } from "./ui.js";
 import "../messages/page.js";
 
 const ROW_PX = 62;
 const DENSE_PX = 36;
-const CARD_PX = 132; // heights as in data.css
+const CARD_PX = 156; // heights as in data.css
 const SPARE = 6; // rows drawn above and below the visible ones
 const REST_MS = 200;
+const MIN_WIDTH = 44;
+const WIDTH_STEP = 16;
 const FAST_ROWS = 2; // rows scrolled between two frames from which nobody can read them
 const px = (value) => `${value}px`;
 export const narrow = matchMedia("(max-width: 640px)");
@@ -24,6 +28,41 @@ export function useMedia(media) {
     return () => media.removeEventListener("change", update);
   }, [media]);
   return isMatched;
+}
+
+// Sorting. An order is the name of a service's order, or the key of a column, with "-" in front if the largest come
+// first. A column has `sort`, its orders of the service (the largest first, the smallest first, then its own order if
+// a third press returns to it), or `value(row)`, by which the page sorts rows that it holds.
+
+function directionOf(column, order) {
+  if (column.sort) return [undefined, "descending", "ascending"][column.sort.indexOf(order) + 1];
+  return { [column.key]: "ascending", [`-${column.key}`]: "descending" }[order];
+}
+// The order that a press on the header of a column asks for.
+function nextOrder(column, order) {
+  const orders = [...(column.sort ?? [`-${column.key}`, column.key])];
+  if (!column.num || column.ascends) orders.splice(0, 2, ...orders.slice(0, 2).reverse());
+  return orders[(orders.indexOf(order) + 1) % orders.length];
+}
+
+// The rows in the order of one of the columns; unknown values come last in both directions.
+export function sortRows(rows, columns, order) {
+  const column = columns.find(({ key, value }) => value && (order === key || order === `-${key}`));
+  if (!column) return rows;
+  const sign = order === column.key ? 1 : -1;
+  const texts = new Intl.Collator(lang.value, { numeric: true });
+  const valueOf = (row) => column.value(row) ?? null;
+  return [...rows].sort((row, other) => {
+    const [a, b] = [valueOf(row), valueOf(other)];
+    if (a === null || b === null) return (a === null) - (b === null);
+    return sign * (typeof a === "string" ? texts.compare(a, b) : a - b);
+  });
+}
+
+// What a cell shows: as the column renders it, or its value.
+function Cell({ column, row }) {
+  if (column.render) return column.render(row);
+  return column.num ? count(column.value(row)) : html`<${Foreign} text=${column.value(row)} />`;
 }
 
 // Range of the rows to draw for the scroll position of a box. Its state changes only when another row is the first
@@ -97,9 +136,10 @@ function useWidths({ box, isWhole }, look, cells) {
 }
 
 // Keeps the drawn rows of the window, so that scrolling draws only new rows.
-function useDrawnRows(rows, look) {
+function useDrawnRows(rows, ...look) {
   const kept = useRef({});
-  if (kept.current.rows !== rows || kept.current.look !== look) kept.current = { rows, look, drawn: new Map() };
+  if (kept.current.rows !== rows || look.some((part, at) => kept.current.look?.[at] !== part))
+    kept.current = { rows, look, drawn: new Map() };
   return (first, last, draw) => {
     const drawn = new Map();
     for (let at = first; at < last; at += 1) drawn.set(at, kept.current.drawn.get(at) ?? draw(rows[at], at));
@@ -108,16 +148,25 @@ function useDrawnRows(rows, look) {
   };
 }
 
-// columns: [{key, label, num, render(row), sort, ascends, class}]; `card(row)` draws a row on a phone.
-// Rows are lower with `dense`, and as wide as their values.
-export function Table({ rows, columns, keyOf, caption, card, order, onOrder, dense = false }) {
+// columns: [{key, label, head, num, value(row), render(row), sort, ascends, bar, class}]; `head` is drawn in place of
+// the label, `bar` draws a bar while the table is sorted by the column. `card(row)` draws a row on a phone. `name`:
+// under which the browser keeps the widths. `rowClass(row)`: a class of its row. Rows are lower with `dense`, and as
+// wide as their values.
+export function Table({ rows, columns, keyOf, caption, card, order, onOrder, name, rowClass, dense = false }) {
   const isNarrow = useMedia(narrow) && card;
   const visible = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
-  const drawn = useDrawnRows(rows, isNarrow ? card : columns);
-  const widths = useWidths(
+  const chosen = tableChoices.value[name]?.widths ?? {};
+  const drawn = useDrawnRows(rows, isNarrow ? card : columns, Object.keys(chosen).join());
+  const measured = useWidths(
     visible,
     isNarrow ? "" : columns.map((column) => column.label).join("|"),
-    dense ? "tbody td.num" : "tbody tr.data td",
+    dense ? "tbody td.num" : "tbody tr.data td:not(.chosen-width)",
+  );
+  const widths = measured && columns.map((column, at) => chosen[column.key] ?? measured[at]);
+  const barred = columns.find((column) => column.bar && directionOf(column, order));
+  const longest = useMemo(
+    () => barred && rows.reduce((most, row) => Math.max(most, barred.value(row) ?? 0), 0),
+    [rows, barred],
   );
   if (isNarrow) {
     return html`
@@ -139,7 +188,14 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
         <thead>
           <tr>
             ${columns.map((column, at) => html`
-              <${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />
+              <${Th}
+                key=${column.key}
+                column=${column}
+                order=${order}
+                onOrder=${onOrder}
+                width=${widths?.[at]}
+                onWidth=${name && ((width) => changeTable(name, { widths: { ...chosen, [column.key]: width } }))}
+              />
             `)}
           </tr>
         </thead>
@@ -150,10 +206,20 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
             </tr>
           `}
           ${drawn(visible.first, visible.last, (row, at) => html`
-            <tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>
+            <tr class=${`data ${rowClass?.(row) ?? ""}`} key=${keyOf(row)} aria-rowindex=${at + 2}>
               ${columns.map((column) => html`
-                <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
-                  ${column.render(row)}
+                <td
+                  key=${column.key}
+                  class=${[column.num && "num", column.class, column.key in chosen && "chosen-width"]
+                    .filter(Boolean)
+                    .join(" ")}
+                >
+                  <${Cell} column=${column} row=${row} />
+                  ${column === barred && html`
+                    <span class="cell-bar" aria-hidden="true">
+                      <i style=${{ width: `${longest ? (100 * (column.value(row) ?? 0)) / longest : 0}%` }}></i>
+                    </span>
+                  `}
                 </td>
               `)}
             </tr>
@@ -169,22 +235,56 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
   `;
 }
 
-function Th({ column, order, onOrder, width }) {
-  const sorted = order && column.sort === order ? (column.ascends ? "ascending" : "descending") : undefined;
+// A header that sorts, and whose edge, or Shift with an arrow key, changes the width of the column.
+function Th({ column, order, onOrder, width, onWidth }) {
+  const head = useRef(null);
+  const sorted = order && directionOf(column, order);
+  const isSortable = onOrder && (column.sort || column.value);
+  const widen = (change, from = head.current.offsetWidth) => onWidth(Math.max(MIN_WIDTH, Math.round(from + change)));
+  const press = (event) => {
+    const step = { ArrowLeft: -WIDTH_STEP, ArrowRight: WIDTH_STEP }[event.key];
+    if (!onWidth || !event.shiftKey || !step) return;
+    event.preventDefault();
+    widen(step);
+  };
+  const drag = (event) => {
+    const [edge, start, from] = [event.currentTarget, event.clientX, head.current.offsetWidth];
+    edge.setPointerCapture(event.pointerId);
+    edge.onpointermove = (move) => widen(move.clientX - start, from);
+    edge.onlostpointercapture = () => {
+      edge.onpointermove = null;
+    };
+  };
   return html`
-    <th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>
-      ${column.sort && onOrder ? html`
-        <button type="button" onClick=${() => onOrder(column.sort)}>
+    <th
+      scope="col"
+      ref=${head}
+      class=${column.num ? "num" : ""}
+      style=${width && { width: px(width) }}
+      aria-sort=${sorted || undefined}
+    >
+      ${column.head ?? (isSortable ? html`
+        <button
+          type="button"
+          onClick=${() => onOrder(nextOrder(column, order))}
+          onKeyDown=${press}
+          title=${onWidth ? t("table.head_help") : undefined}
+          aria-keyshortcuts=${onWidth ? "Shift+ArrowLeft Shift+ArrowRight" : undefined}
+        >
           ${column.label}
-          ${sorted ? (column.ascends ? " ↑" : " ↓") : ""}
+          ${sorted ? (sorted === "ascending" ? " ↑" : " ↓") : ""}
         </button>
-      ` : column.label}
+      ` : column.label)}
+      ${onWidth && !column.head && html`<span class="edge no-print" aria-hidden="true" onPointerDown=${drag}></span>`}
     </th>
   `;
 }
 
-// A short table without virtualisation.
-export function PlainTable({ rows, columns, keyOf, caption }) {
+// A short table without virtualisation, which its headers sort. With `onOrder`, the service sorts it.
+export function PlainTable({ rows, columns, keyOf, caption, ...service }) {
+  const [order, setOrder] = useState("");
+  const onOrder = service.onOrder ?? setOrder;
+  const shownOrder = service.onOrder ? service.order : order;
   return html`
     <div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}>
       <table>
@@ -192,16 +292,16 @@ export function PlainTable({ rows, columns, keyOf, caption }) {
         <thead>
           <tr>
             ${columns.map((column) => html`
-              <th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>
+              <${Th} key=${column.key} column=${column} order=${shownOrder} onOrder=${onOrder} />
             `)}
           </tr>
         </thead>
         <tbody>
-          ${rows.map((row, at) => html`
+          ${sortRows(rows, columns, shownOrder).map((row, at) => html`
             <tr key=${keyOf(row, at)}>
               ${columns.map((column) => html`
                 <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
-                  ${column.render(row)}
+                  <${Cell} column=${column} row=${row} />
                 </td>
               `)}
             </tr>

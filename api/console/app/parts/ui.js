@@ -1,9 +1,12 @@
 // Small components shared by all views. They hold no data of the service.
 import { ServiceError } from "../api.js";
+import { seconds } from "../format.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
-import { either, t } from "../i18n.js";
-import { loadReference, reference } from "../limits.js";
-import { lang, notify } from "../state.js";
+import { isMessage, t } from "../i18n.js";
+import { limitsOf } from "../limits.js";
+import { link } from "../router.js";
+import { notify } from "../state.js";
+import "../messages/errors.js";
 import "../messages/page.js";
 import "../messages/scan.js";
 
@@ -26,6 +29,9 @@ const DRAWN = {
   noted: "M5 4h14v12l-4 4H5zM8 9h8M8 13h5",
   keep: "M7 4h10v16l-5-4-5 4z",
   kept: "M7 4h10v16l-5-4-5 4zM10 9h4M12 7v4",
+  heart: "M12 20C5 15 3 11.500 3 8.500A4.500 4.500 0 0 1 12 7a4.500 4.500 0 0 1 9 1.500c0 3-2 6.500-9 11.500",
+  speech: "M4 5h16v11h-9l-5 4v-4H4z",
+  share: "M13 5l7 6-7 6v-4c-5 0-8 1-9 6 0-6 3-10 9-10z",
   key: "M8 12a4 4 0 1 1 0 .1M12 12h9m-3 0v4m-4-4v3",
   check: "M5 12.500l4.500 4.500L19 7.500",
   dot: "M12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6",
@@ -262,38 +268,54 @@ export function Copy({ text, label, little = true }) {
   `;
 }
 
+// What an error of the service means to users: its fault and what to do, by its type. The service's own detail is for
+// programs and in English.
+const textOf = (area, type) => t(isMessage(`${area}.${type}`) ? `${area}.${type}` : `${area}.unknown`);
+export const faultOf = (error) => textOf("fault", error?.type);
+export const fixOf = (error) => textOf("fix", error?.type);
+
+// The value that an error is about, with its limits: the detail begins with the name of the parameter.
+const PARAMETER = /^(?:`([a-z_]+)|([a-z_]+) is\b)/;
+const VALUE_ERRORS = new Set(["invalid_parameter", "missing_parameter"]);
+function valueOf(error) {
+  const [, quoted, plain] = (VALUE_ERRORS.has(error?.type) && PARAMETER.exec(error.detail)) || [];
+  const name = quoted ?? (isMessage(`param.${plain}`) ? plain : null);
+  if (!name) return null;
+  if (isMessage(`fix.${name}`)) return t(`fix.${name}`);
+  const label = isMessage(`param.${name}`) ? t(`param.${name}`) : name;
+  const { minimum: low, maximum: high } = limitsOf(name) ?? {};
+  return typeof low === "number" && typeof high === "number"
+    ? t("fault.where_limits", { name: label, low, high })
+    : t("fault.where", { name: label });
+}
+
 // Shows for a moment why an action failed.
 export function notifyError(error) {
-  notify(error.envelope ? either(error.message, error.envelope.message_zh) : t("error.unreachable"));
+  notify(error.envelope ? faultOf(error) : t("error.unreachable"));
 }
 
-// An error with its detail and what to do next.
-export function ErrorNote({ error, onRetry }) {
-  return error ? html`<${ErrorNoteBody} error=${error} onRetry=${onRetry} />` : null;
-}
-
-function ErrorNoteBody({ error, onRetry }) {
+// An error with what to do next. `isOpen`: its technical details are what the user needs, such as those of a statement.
+export function ErrorNote({ error, onRetry, isOpen = false }) {
+  if (!error) return null;
   const refused = error instanceof ServiceError ? error : null;
-  const details = refused ? refused.error : error.type ? error : null;
-  const type = details?.type;
-  const chinese = lang.value === "zh" ? reference.value?.errors.find((entry) => entry.type === type)?.hint_zh : null;
-  useEffect(() => {
-    if (type && type !== "unauthorized") loadReference().catch(() => {}); // then the hint stays in English
-  }, [type]);
-  const envelope = refused?.envelope; // null: a proxy responded, not the service
-  const title = envelope
-    ? either(envelope.message, envelope.message_zh)
-    : t(details ? "error.job" : "error.unreachable");
+  const details = refused ? refused.error : error.type ? error : null; // null: a proxy responded, not the service
+  const technical = [details?.type, details?.upstream?.reason, refused?.status, refused?.envelope?.request_id];
   return html`
     <div class="note bad" role="alert">
-      <h2>${title}</h2>
-      <p><${Prose} text=${details?.detail ?? (envelope ? "" : t("error.unreachable_hint"))} /></p>
-      ${details?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? details.hint} /></p>`}
-      <p class="tiny soft mono">
-        ${[details?.type, details?.upstream?.reason, refused?.status, refused?.envelope?.request_id]
-          .filter(Boolean)
-          .join(" · ")}
-      </p>
+      <h2>${details ? faultOf(details) : t("error.unreachable")}</h2>
+      ${valueOf(details) && html`<p>${valueOf(details)}</p>`}
+      <p><${Prose} text=${details ? fixOf(details) : t("error.unreachable_hint")} /></p>
+      ${details?.retry_after && html`<p>${t("fault.retry", { time: seconds(details.retry_after) })}</p>`}
+      ${details?.type === "invalid_music_input" && html`
+        <p><a href=${link(["search"])}>${t("fix.search_instead")}</a></p>
+      `}
+      ${details && html`
+        <details class="fold small" open=${isOpen}>
+          <summary>${t("fault.details")}</summary>
+          <p lang="en"><${Prose} text=${details.detail} /></p>
+          <p class="tiny soft mono">${technical.filter(Boolean).join(" · ")}</p>
+        </details>
+      `}
       ${onRetry && html`
         <div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>
       `}
@@ -301,8 +323,8 @@ function ErrorNoteBody({ error, onRetry }) {
   `;
 }
 
-// A popover: opens on click, closes on Escape and on a click outside.
-export function Pop({ label, children }) {
+// A popover: opens on click, closes on Escape and on a click outside. `isOn`: what it holds is in effect.
+export function Pop({ label, children, isOn = false }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef(null);
   // A layout effect, so that it handles keys from the first frame on.
@@ -323,7 +345,12 @@ export function Pop({ label, children }) {
   }, [isOpen]);
   return html`
     <div class="pop" ref=${box}>
-      <button type="button" class="button little" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>
+      <button
+        type="button"
+        class=${`button little ${isOn ? "on" : ""}`}
+        aria-expanded=${String(isOpen)}
+        onClick=${() => setOpen(!isOpen)}
+      >
         ${label}
       </button>
       ${isOpen && html`<div class="sheet">${children}</div>`}

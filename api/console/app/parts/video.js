@@ -3,10 +3,11 @@ import { compact, Foreign, safeLink } from "../format.js";
 import { html } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
-import { Picture } from "./picture.js";
-import { PlayButton } from "./play_button.js";
-import { Badge } from "./ui.js";
+import { Picture } from "./media/picture.js";
+import { PlayButton } from "./media/play_button.js";
+import { Badge, Icon } from "./ui.js";
 import "../messages/accounts.js";
+import "../messages/evidence.js";
 import "../messages/figures.js";
 import "../messages/page.js";
 
@@ -20,37 +21,96 @@ export function LinkBadge({ video }) {
   return html`<${Badge} tone=${LINK_TONES[video.link_type] ?? ""}>${labelOf("link", video.link_type)}<//>`;
 }
 
-export function VideoCell({ video }) {
-  const address = safeLink(video.share_url);
-  const text = html`<span class="two-lines"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span>`;
+// The sound of a video that a scan has linked or found changed, as `PlayButton` takes it: the compared stretch, or the
+// beginning where its own sound was not compared.
+function soundOf({ aweme_id: id, audio_check: check }) {
+  if (check.kind === "compared") return { id: check.comparison_id };
+  return check.kind === "reference" ? { id: check.comparison_id, role: "reference" } : { video: id };
+}
+
+// What the service says of a video's own sound: its comparison, or that it was not listened to; with a play button.
+export function AudioCheck({ video }) {
+  const check = video.audio_check;
+  if (!check) return null;
+  const isOwn = check.kind === "compared";
+  const text = isOwn ? t(`verdict.${check.verdict}`) : labelOf("audio_check", check.kind);
   return html`
-    <span class="with-picture">
-      <${Picture} kind="video" id=${video.aweme_id} name=${video.desc} />
-      ${address ? html`
-        <a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${text}</a>
-      ` : text}
+    <span class="audio-check">
+      <${PlayButton} ...${soundOf(video)} />
+      ${check.comparison_id ? html`
+        <a href=${link(["evidence", check.comparison_id])} class=${isOwn ? `verdict ${VERDICTS[check.verdict]}` : ""}>
+          ${text}
+        </a>
+      ` : html`<span class="soft">${text}</span>`}
     </span>
   `;
 }
 
-export function VideoCard({ video }) {
+// The account of a video with its profile in the console; its name alone if the source did not state its id.
+export function AccountLink({ author }) {
+  const name = html`<${Foreign} text=${author?.nickname} none=${author?.sec_uid?.slice(0, 18) ?? "—"} />`;
+  return author?.sec_uid
+    ? html`<a class="one-line" href=${link(["profile"], { id: author.sec_uid })}>${name}</a>`
+    : html`<span class="one-line">${name}</span>`;
+}
+
+// What a variant changes, in the words of users, with its speed.
+function VariantBadge({ video }) {
+  const speed = video.speed && video.speed !== 1 ? ` × ${video.speed.toFixed(2)}` : "";
+  return html`<${Badge} tone="warn">${labelOf("variant", video.variant_kind)}${speed}<//>`;
+}
+
+// `isMarked`: a variant says so.
+export function VideoCell({ video, isMarked = true }) {
+  const address = safeLink(video.share_url);
+  const isVariant = isMarked && video.variant_kind;
+  const text = html`
+    <span class=${isVariant ? "one-line" : "two-lines"}>
+      <${Foreign} text=${video.desc} none=${video.aweme_id} />
+    </span>
+  `;
   return html`
-    <span class="rank">${video.rank ?? ""}</span>
+    <span class="with-picture">
+      <span class="cover">
+        <${Picture} kind="video" id=${video.aweme_id} name=${video.desc} />
+        ${video.audio_check && html`<${PlayButton} ...${soundOf(video)} isOverlay />`}
+      </span>
+      <span>
+        ${address ? html`
+          <a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${text}</a>
+        ` : text}
+        ${isVariant && html`<${VariantBadge} video=${video} />`}
+      </span>
+    </span>
+  `;
+}
+
+const COUNT_ICONS = { digg_count: "heart", comment_count: "speech", collect_count: "keep", share_count: "share" };
+
+// A video on a phone; `pick`: the box that chooses it, `action`: a button of the row.
+export function VideoCard({ video, pick, action }) {
+  return html`
+    <span class="rank">${video.rank ?? ""}${pick}</span>
     <div class="stack tight">
       <${VideoCell} video=${video} />
       <div class="meta">
-        <span><${Foreign} text=${video.author?.nickname} /></span>
+        <${AccountLink} author=${video.author} />
         <span>${t("stat.hot_score")} <b>${compact(video.hot_score)}</b></span>
-        <span>${t("stat.digg_count")} <b>${compact(video.statistics?.digg_count)}</b></span>
+      </div>
+      <div class="meta counts">
+        ${Object.entries(COUNT_ICONS).map(([name, icon]) => html`
+          <span key=${name} title=${t(`stat.${name}`)}>
+            <${Icon} name=${icon} /><span class="hidden">${t(`stat.${name}`)}</span>
+            ${" "}<b>${compact(video.statistics[name])}</b>
+          </span>
+        `)}
       </div>
       <div class="meta">
-        ${video.variant_kind && html`<${Badge} tone="warn">${labelOf("variant", video.variant_kind)}<//>`}
-        ${video.link_type && html`<${LinkBadge} video=${video} />`}
-        ${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}
-        ${video.evidence && html`
-          <${PlayButton} id=${video.evidence.comparison_id} />
-          <a href=${link(["evidence", video.evidence.comparison_id])}>${t("act.show_evidence")}</a>
+        ${video.audio_check ? html`<${AudioCheck} video=${video} />` : video.link_type && html`
+          <${LinkBadge} video=${video} />
         `}
+        ${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}
+        ${action}
       </div>
     </div>
   `;

@@ -1,4 +1,4 @@
-// Account views: profile, posts, and metrics over a number of days.
+// Creators: the profile, the posts, and the metrics of an account over a number of days, as tabs of one view.
 import { address, PATHS, request } from "../api.js";
 import { compact, count, day, Foreign, moment, published } from "../format.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
@@ -6,25 +6,36 @@ import { t } from "../i18n.js";
 import { link, replaceAddress } from "../router.js";
 import { Bars } from "../parts/charts.js";
 import { ExportMenu, SaveRows } from "../parts/export.js";
-import { Picture } from "../parts/picture.js";
+import { Picture } from "../parts/media/picture.js";
 import { Raw } from "../parts/raw.js";
 import { useParameter } from "../parts/reads.js";
+import { accountOf } from "../parts/scan_request.js";
 import { Table } from "../parts/table.js";
-import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import {
+  Badge,
+  Card,
+  Empty,
+  ErrorNote,
+  Figures,
+  Head,
+  Loading,
+  SelectField,
+  TextField,
+  useTitle,
+} from "../parts/ui.js";
 import { VideoCard, VideoCell } from "../parts/video.js";
+import { WatchButton } from "../parts/watch.js";
 import "../messages/accounts.js";
 import "../messages/figures.js";
 import "../messages/page.js";
 import "../messages/result.js";
 
 const SEC = /^MS4wLjABAAAA[\w.-]+$/;
-const account = signal(""); // shared by all three views
+const account = signal(""); // shared by all tabs
+const TABS = ["profile", "posts", "metrics"];
 
-// Returns the id itself, or resolves a link through the service.
-async function toSecId(text) {
-  if (SEC.test(text)) return text;
-  return (await request(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
-}
+// An id is taken as it is; the service finds that of anything else.
+const toSecId = async (text) => (SEC.test(text) ? text : accountOf(text));
 
 // State and loader of a view that reads one account. `field`: the one beside the account in the form and the address,
 // {name, inAddress, usual, value, set}: `value` is that of the form, `usual` stays out of the address.
@@ -90,14 +101,25 @@ function AccountForm({ busy, onRun, action, children }) {
   `;
 }
 
-function OtherViews({ id, not }) {
+// Title and tabs of the view. Each tab has an address of its own and shows the account that is open.
+function CreatorTabs({ chosen, id, lead }) {
+  useTitle(t(`nav.${chosen}`));
   return html`
-    <div class="row">
-      ${["profile", "posts", "metrics"].filter((name) => name !== not).map((name) => html`
-        <a key=${name} class="button little" href=${link([name], { id })}>${t(`nav.${name}`)}</a>
+    <${Head} title=${t("nav.creators")} lead=${lead} />
+    <nav class="tabs" aria-label=${t("nav.creators")}>
+      ${TABS.map((name) => html`
+        <a key=${name} href=${link([name], { id })} aria-current=${name === chosen ? "page" : undefined}>
+          ${t(`nav.${name}`)}
+        </a>
       `)}
-      <a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a>
-    </div>
+    </nav>
+  `;
+}
+
+function AccountActions({ id, name }) {
+  return html`
+    <a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a>
+    <${WatchButton} kind="account" id=${id} title=${name} />
   `;
 }
 
@@ -109,7 +131,7 @@ export function ProfileView({ query }) {
   );
   const user = state.data?.user;
   return html`
-    <${Head} title=${t("nav.profile")} lead=${t("profile.lead")} />
+    <${CreatorTabs} chosen="profile" id=${query.id} lead=${t("profile.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
     <${ErrorNote} error=${state.error} />
     ${state.busy && html`<${Card}><${Loading} /><//>`}
@@ -144,7 +166,7 @@ export function ProfileView({ query }) {
           <dt>${t("coverage.provider")}</dt>
           <dd class="mono">${state.data.data_provider}</dd>
         </dl>
-        <${OtherViews} id=${state.id} not="profile" />
+        <div class="row"><${AccountActions} id=${state.id} name=${user.nickname} /></div>
       <//>
     `}
     ${!user && !state.busy && !state.error && html`
@@ -205,7 +227,7 @@ export function PostsView({ query }) {
     );
   };
   return html`
-    <${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
+    <${CreatorTabs} chosen="posts" id=${query.id} lead=${t("posts.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read">
       <div class="grid">
         <${SelectField}
@@ -231,7 +253,9 @@ export function PostsView({ query }) {
           })}
         </p>
         <div class="row">
-          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" table="videos" />`}
+          ${pages.length > 1 && html`
+            <${SaveRows} rows=${rows} title=${rows[0]?.author?.nickname} name=${t("stat.aweme_count")} table="videos" />
+          `}
           <${ExportMenu}
             source=${address(PATHS.posts, parameters)}
             table="videos"
@@ -253,8 +277,8 @@ export function PostsView({ query }) {
       <div class="row">
         ${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}
         ${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}
+        <${AccountActions} id=${state.id} />
       </div>
-      <${OtherViews} id=${state.id} not="posts" />
     `}
     ${!last && !state.busy && !state.error && html`
       <${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>
@@ -280,7 +304,7 @@ export function MetricsView({ query }) {
   const limits = useParameter(PATHS.metrics, "days");
   const metrics = state.data;
   return html`
-    <${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
+    <${CreatorTabs} chosen="metrics" id=${query.id} lead=${t("metrics.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read">
       <div class="grid">
         <${TextField}
@@ -330,7 +354,7 @@ export function MetricsView({ query }) {
           <p class="small soft">${t(metrics.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>
         `}
         <div class="row apart">
-          <${OtherViews} id=${state.id} not="metrics" />
+          <${AccountActions} id=${state.id} />
           <${ExportMenu}
             source=${address(PATHS.metrics, { sec_user_id: state.id, days: metrics.days })}
             table="metrics"

@@ -2,13 +2,12 @@
 import { address, PATHS, request, unlessAborted } from "../api.js";
 import { count, DASH, decimal, Foreign, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
-import { labelOf, t } from "../i18n.js";
-import { replaceAddress, useAddress } from "../router.js";
-import { notify } from "../state.js";
+import { labelOf, named, t } from "../i18n.js";
+import { link, replaceAddress, useAddress } from "../router.js";
 import { Bump, COLORS, TimeLines } from "../parts/charts.js";
 import { ExportMenu } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
-import { useParameter } from "../parts/reads.js";
+import { useDocument, useParameter } from "../parts/reads.js";
 import { MUSIC_ID } from "../parts/scan_request.js";
 import { PlainTable } from "../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
@@ -38,10 +37,13 @@ function linesOf(snapshots, depth) {
   );
   // songs with the most presence first: the sum of their distances from the last place over all issues
   const presence = (song) => song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : depth + 1 - rank), 0);
-  return [...songs.values()]
-    .sort((a, b) => presence(b) - presence(a))
-    .map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
+  return [...songs.values()].sort((a, b) => presence(b) - presence(a));
 }
+
+// The day of an issue, by which plot, table and export name it; of a date without an issue, that date.
+const dayOf = (snapshot) => snapshot.chart_date ?? snapshot.target_date;
+// Days of the chart are those of its place; times are written in UTC, and say so.
+const inUtc = (value) => (value ? `${moment(value, "UTC")} UTC` : DASH);
 
 export function ChartView({ query }) {
   const [start, setStart] = useState(query.start ?? daysAgo(90));
@@ -126,7 +128,9 @@ function Issues({ data, query, source, onRead }) {
   );
   const at = data.snapshots[chosenIssue] ? chosenIssue : newest;
   const lines = useMemo(() => linesOf(data.snapshots, data.limit), [data]);
+  const scanned = useDocument(PATHS.chartTracks).data?.tracks ?? []; // the surest of each song first
   const issue = data.snapshots[Number(at)];
+  const earlier = data.snapshots[Number(at) - 1];
   if (!lines.length)
     return html`
       <${Card}>
@@ -145,20 +149,33 @@ function Issues({ data, query, source, onRead }) {
         <div class="small soft"><${Foreign} text=${row.artist} /></div>
       `,
     },
+    scanned.length > 0 && {
+      key: "scan",
+      label: t("chart.scan"),
+      render: (row) => html`<${ScanLink} track=${scanned.find((track) => track.song_key === row.song_key)} />`,
+    },
     { key: "change", label: t("chart.change"), render: (row) => html`<${Change} row=${row} />` },
     { key: "before", label: t("chart.before"), num: true, render: (row) => count(row.previous_rank) },
+    // what the plot shows one point earlier
+    earlier && {
+      key: "earlier",
+      label: t("chart.on_day", { date: dayOf(earlier) }),
+      num: true,
+      render: (row) => count(earlier.songs.find((song) => song.song_key === row.song_key)?.rank),
+    },
     { key: "long", label: t("chart.duration"), num: true, render: (row) => seconds(row.duration) },
-  ];
+  ].filter(Boolean);
   return html`
     <${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
       <${Bump}
         songs=${lines.filter((line) => !songKey || line.key === songKey)}
-        labels=${data.snapshots.map((snapshot) => snapshot.chart_date?.slice(2) ?? "…")}
+        labels=${data.snapshots.map((snapshot) => dayOf(snapshot).slice(2))}
         depth=${data.limit}
         label=${t("chart.ranks")}
         chosen=${chosen}
         onChoose=${setChosen}
       />
+      <p class="small soft">${t("chart.zone")}</p>
       <${SelectField}
         label=${t("chart.follow")}
         value=${songKey}
@@ -176,7 +193,9 @@ function Issues({ data, query, source, onRead }) {
       aside=${issue && html`
         <span class="small soft">
           ${issue.issue_name ?? ""} · ${issue.volid ?? "—"}
-          ${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}
+          ${issue.day_offset
+            ? ` · ${t("chart.offset", { days: issue.day_offset, date: issue.target_date })}`
+            : ""}
         </span>
       `}
     >
@@ -186,7 +205,7 @@ function Issues({ data, query, source, onRead }) {
         onChange=${setChosenIssue}
         options=${data.snapshots.map((snapshot, place) => [
           String(place),
-          `${snapshot.target_date} → ${snapshot.chart_date ?? t("chart.no_issue")}`,
+          snapshot.chart_date ?? named(snapshot.target_date, t("chart.no_issue")),
         ])}
       />
       <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} />
@@ -225,9 +244,18 @@ function Gaps({ data, onRead }) {
     ${(data.end_date_cut || data.next_issue_by) && html`
       <p class="small soft">
         ${t("chart.latest", { date: data.latest_chart_date })}${" "}
-        ${data.next_issue_by && t("chart.next", { time: moment(data.next_issue_by) })}
+        ${data.next_issue_by && t("chart.next", { time: inUtc(data.next_issue_by) })}
       </p>
     `}
+  `;
+}
+
+// The result of a song that was scanned; a track that only may be the song is marked.
+function ScanLink({ track }) {
+  if (!track) return html`<span class="soft">${DASH}</span>`;
+  return html`
+    <a class="small" href=${link(["job", track.newest_job_id])}>${t("chart.result")}</a>
+    ${track.relation === "possible" && html`${" "}<${Badge} tone="warn">${t("song.relation.possible")}<//>`}
   `;
 }
 
@@ -243,14 +271,27 @@ function Change({ row }) {
 }
 
 const TONES = { same: "good", possible: "warn", different: "bad" };
-const CONFIDENCES = ["manual", "high", "medium", "low"];
-// Sort key: relation, then confidence; direct links come before those through another music id.
-const orderOf = (link) =>
-  Object.keys(TONES).indexOf(link.relation) * 10 +
-  CONFIDENCES.indexOf(link.confidence) * 2 +
-  (link.via_music_id ? 1 : 0);
 const label = (group, name) => (name ? t(`song.${group}.${name}`) : DASH);
-const days = (value) => (value === null || value === undefined ? DASH : decimal(value, 1));
+
+// Who was first and by how many days, in sentences that follow from the bounds: an estimate whose bounds allow either
+// order says no order.
+function leadText({ direction, reason, lead_days: lead, low_days: low, high_days: high }) {
+  const days = (value) => decimal(Math.abs(value), 1);
+  const why = label("lead_reason", reason);
+  if (!direction) return `${t("song.no_lead")} ${why}`;
+  const isEstimated = lead !== null;
+  const [least, most] = direction === "chart_first" ? [high, low] : [low, high];
+  const sentences =
+    direction === "undecided"
+      ? [t("song.undecided", { behind: days(low), ahead: days(high) })]
+      : [
+          isEstimated ? t(`song.${direction}_days`, { days: days(lead) }) : t(`song.${direction}`),
+          most === null
+            ? t("song.least", { least: days(least) })
+            : t("song.bounds", { least: days(least), most: days(most) }),
+        ];
+  return [...sentences, ...(isEstimated ? [] : [`${t("song.no_days")} ${why}`])].join(" ");
+}
 
 // A chart song compared with the platform: its music ids with reasons, the curve of their videos, and the estimated
 // lead or lag. A missing estimate shows its reason.
@@ -266,16 +307,6 @@ function ChartSongCard({ songKey }) {
     );
     return () => stopping.abort();
   }, [songKey]);
-  const judge = async () => {
-    setState({ ...state, busy: true, error: null });
-    try {
-      const { data: judged } = await request(PATHS.chartJudge, { method: "POST" });
-      setState({ data: (await request(place)).data });
-      notify(t("song.judged", { songs: count(judged.song_count), rows: count(judged.row_count) }));
-    } catch (error) {
-      setState({ data: state.data, error });
-    }
-  };
   const decide = async (musicId, relation) => {
     setState({ ...state, busy: true, error: null });
     try {
@@ -290,7 +321,7 @@ function ChartSongCard({ songKey }) {
   if (!state.data)
     return state.error ? html`<${ErrorNote} error=${state.error} />` : html`<${Card}><${Loading} rows=${4} /><//>`;
   return html`
-    <${ChartSong} song=${state.data} busy=${state.busy} error=${state.error} onJudge=${judge} onDecide=${decide} />
+    <${ChartSong} song=${state.data} busy=${state.busy} error=${state.error} onDecide=${decide} />
   `;
 }
 
@@ -330,7 +361,7 @@ function ManualLink({ busy, onDecide }) {
   `;
 }
 
-function ChartSong({ song, busy, error, onJudge, onDecide }) {
+function ChartSong({ song, busy, error, onDecide }) {
   const { chart, lead, links, platform } = song;
   const columns = [
     // two columns, so that a phone in portrait shows the reason
@@ -341,6 +372,9 @@ function ChartSong({ song, busy, error, onJudge, onDecide }) {
       render: (row) => html`
         <a href=${`#/time/track/${row.music_id}`}>${row.music_id}</a>
         <div class="small soft"><${Foreign} text=${row.music_title} /> · <${Foreign} text=${row.music_author} /></div>
+        ${row.newest_job_id && html`
+          <a class="small" href=${link(["job", row.newest_job_id])}>${t("chart.result")}</a>
+        `}
       `,
     },
     {
@@ -367,14 +401,7 @@ function ChartSong({ song, busy, error, onJudge, onDecide }) {
   return html`
     <${Card}
       title=${t("song.title")}
-      aside=${html`
-        <span class="row">
-          <span class="small soft">${song.song_key}</span>
-          <button type="button" class="button little" disabled=${busy} onClick=${onJudge}>
-            ${t(busy ? "song.judging" : "song.judge")}
-          </button>
-        </span>
-      `}
+      aside=${html`<span class="small soft">${song.song_key}</span>`}
     >
       <${ErrorNote} error=${error} />
       <p>
@@ -389,7 +416,7 @@ function ChartSong({ song, busy, error, onJudge, onDecide }) {
       </p>
       ${links.length ? html`
         <${PlainTable}
-          rows=${[...links].sort((a, b) => orderOf(a) - orderOf(b))}
+          rows=${links}
           columns=${columns}
           keyOf=${(row) => row.music_id}
           caption=${t("song.title")}
@@ -403,24 +430,10 @@ function ChartSong({ song, busy, error, onJudge, onDecide }) {
           unit=${t("gained.digg_count")}
           series=${[{ key: "likes", name: t("gained.digg_count"), color: COLORS[0], points }]}
           marks=${marks}
+          isUtc
         />
       `}
-      <p class="row">
-        ${lead.lead_days === null ? html`<span>${t("song.no_lead")} ${label("lead_reason", lead.reason)}</span>` : html`
-          <b>${t(lead.lead_days < 0 ? "song.lag" : "song.lead", { days: days(Math.abs(lead.lead_days)) })}</b>
-        `}
-        ${lead.low_days !== null && html`
-          <span>
-            ${t(lead.low_days < 0 ? "song.bounds_below" : "song.bounds", {
-              low: days(lead.low_days),
-              high: days(lead.high_days),
-            })}
-          </span>
-        `}
-        ${lead.direction && html`
-          <${Badge} tone=${lead.direction === "undecided" ? "" : "info"}>${label("direction", lead.direction)}<//>
-        `}
-      </p>
+      <p>${leadText(lead)}</p>
       <p class="small soft">
         ${t("song.observations", {
           observations: count(lead.observation_count),
@@ -430,8 +443,8 @@ function ChartSong({ song, busy, error, onJudge, onDecide }) {
         ${
           lead.rise_before &&
           ` ${t("song.rise", {
-            after: lead.rise_after ? moment(lead.rise_after) : DASH,
-            before: moment(lead.rise_before),
+            after: inUtc(lead.rise_after),
+            before: inUtc(lead.rise_before),
           })}`
         }${" "}
         ${t("song.note")}

@@ -5,8 +5,8 @@ import { count, DASH, day, Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { go, link } from "../router.js";
-import { COLORS, TimeLines } from "../parts/charts.js";
-import { Picture } from "../parts/picture.js";
+import { COLORS, DASHES, TimeLines } from "../parts/charts.js";
+import { Picture } from "../parts/media/picture.js";
 import { readRows } from "../parts/reads.js";
 import { MUSIC_ID } from "../parts/scan_request.js";
 import { PlainTable } from "../parts/table.js";
@@ -18,7 +18,6 @@ import "../messages/result.js";
 
 const MOST_TRACKS = 6;
 const MOST_ROWS = 10_000;
-const DASHES = [undefined, "7 4", "2 3", "10 3 2 3", "5 2", "1 4"]; // lines differ in print, too
 const whole = (value) => (value === null ? DASH : count(Math.round(value)));
 const FIGURES = [
   ["confirmed", (row) => count(row.videos)],
@@ -202,7 +201,7 @@ function Figures({ chosen, colors }) {
                 <${Picture} kind="track" id=${track.music_id} name=${track.title} size="medium" />
                 <br />
                 <i class="swatch" style=${{ "--swatch": colors.get(track.music_id) }}></i>
-                <a href=${link(["job", track.newest_job_id])}>
+                <a href=${link(["track", track.music_id])}>
                   <${Foreign} text=${track.title} none=${track.music_id} />
                 </a>
                 <div class="tiny soft"><${Foreign} text=${track.artist} none=${t("track.no_author")} /></div>
@@ -233,7 +232,9 @@ function Overlap({ chosen, shared }) {
       key: "name",
       label: t("compare.track"),
       class: "cell-name",
-      render: (row) => html`<${Foreign} text=${names.get(row.music_id)} />`,
+      render: (row) => html`
+        <a href=${link(["track", row.music_id])}><${Foreign} text=${names.get(row.music_id)} /></a>
+      `,
     },
     ...chosen.map((track) => ({
       key: track.music_id,

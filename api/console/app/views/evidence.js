@@ -1,13 +1,14 @@
-// Evidence of one comparison: player, measures against their limits, plot and user notes.
-import { address, fetchBlob, fetchFile, PATHS, request, unlessAborted } from "../api.js";
+// Evidence of one comparison: the verdict in words, both sounds to hear and to see, and how they were measured.
+import { address, fetchBlob, PATHS, request } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
-import { labelOf, t } from "../i18n.js";
+import { either, labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
 import { lang } from "../state.js";
 import { NotePad } from "../parts/notes.js";
-import { Player } from "../parts/player.js";
+import { Player } from "../parts/media/player.js";
 import { Raw } from "../parts/raw.js";
+import { useDocument } from "../parts/reads.js";
 import { Term } from "../parts/term.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { ComparedVideo, referenceId, VERDICTS } from "../parts/video.js";
@@ -15,21 +16,9 @@ import "../messages/evidence.js";
 import "../messages/result.js";
 
 export function EvidenceView({ id }) {
-  const [state, setState] = useState({});
-  const read = (signal) =>
-    request(`${PATHS.comparisons}/${id}`, { signal, isShown: true }).then(
-      (envelope) => setState({ pair: envelope.data }),
-      unlessAborted((error) => setState({ error })),
-    );
-  useEffect(() => {
-    const stopping = new AbortController();
-    setState({});
-    read(stopping.signal);
-    return () => stopping.abort();
-  }, [id]);
-  const { pair, error } = state;
+  const { data: pair, error } = useDocument(`${PATHS.comparisons}/${id}`, { isShown: true });
   return html`
-    <${Head} title=${t("evidence.title")} lead=${t("evidence.lead")}>
+    <${Head} title=${t("evidence.title")}>
       ${pair && html`
         <a class="button little" href=${link(["job", pair.job_id], { tab: "comparisons" })}>${t("evidence.back")}</a>
       `}
@@ -37,79 +26,65 @@ export function EvidenceView({ id }) {
     <${ErrorNote} error=${error} />
     ${!pair && !error && html`<${Loading} rows=${5} />`}
     ${pair && html`
-      <${Verdict} pair=${pair} />
-      <${Sounds} pair=${pair} onRead=${read} />
-      <${Measures} pair=${pair} />
-      <${EvidencePlot} pair=${pair} />
+      <${Verdict} key=${pair.comparison_id} pair=${pair} />
       <${Notes} id=${id} />
+      <${Measured} pair=${pair} />
       <${Raw} />
     `}
   `;
 }
 
 // Whether speed and pitch are findings; for a rejected pair they are only the best guess.
-const isFinding = (evidence) => evidence.verdict === "confirmed" || evidence.verdict === "variant";
+const isFinding = ({ verdict }) => verdict === "confirmed" || verdict === "variant";
 
 function Verdict({ pair }) {
-  const { evidence } = pair;
-  const isSure = isFinding(evidence);
-  const changes = !isSure
-    ? []
-    : [
-        evidence.speed !== null && evidence.speed !== 1 && t("evidence.speed", { factor: evidence.speed.toFixed(2) }),
-        evidence.semitones !== null &&
-          Math.abs(evidence.semitones) > 0.04 &&
-          t("evidence.pitch", { steps: `${evidence.semitones > 0 ? "+" : ""}${evidence.semitones.toFixed(1)}` }),
-      ].filter(Boolean);
+  const { evidence, videos } = pair;
+  const nameOf = (id, musicId) => html`<${ComparedVideo} id=${id} musicId=${musicId} video=${videos[id]} />`;
+  const names = {
+    reference: html`
+      ${nameOf(referenceId(evidence), evidence.reference_music_id)}
+      ${evidence.reference_source === "music_service" && html`<${Badge} tone="info">${t("evidence.of_service")}<//>`}
+    `,
+    candidate: nameOf(evidence.candidate_aweme_id, evidence.candidate_music_id),
+  };
   return html`
     <${Card}>
       <div class="row">
         <${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//>
         <${Term} names=${[evidence.verdict]} />
-        <b>${labelOf("reason", evidence.reason)}</b>
-        ${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}
         <${NotePad} kind="pair" id=${evidence.comparison_id} />
       </div>
-      <p>
-        ${changes.length
-          ? changes.join(" ")
-          : isSure && evidence.speed !== null
-            ? t("evidence.unchanged")
-            : t("evidence.no_alignment")}
-      </p>
-      <dl class="pairs">
-        <dt>${t("evidence.reference")}</dt>
-        <dd>
-          <${ComparedVideo}
-            id=${referenceId(evidence)}
-            musicId=${evidence.reference_music_id}
-            video=${pair.videos[referenceId(evidence)]}
-          />
-          ${evidence.reference_source === "music_service" && html`
-            ${" "}<${Badge} tone="info">${t("evidence.of_service")}<//>
-          `}
-        </dd>
-        <dt>${t("evidence.candidate")}</dt>
-        <dd>
-          <${ComparedVideo}
-            id=${evidence.candidate_aweme_id}
-            musicId=${evidence.candidate_music_id}
-            video=${pair.videos[evidence.candidate_aweme_id]}
-          />
-        </dd>
-        <dt>${t(isSure ? "evidence.matched" : "evidence.aligned")}</dt>
-        <dd>
-          ${t("evidence.matched_at", {
-            reference: decimal(evidence.reference_start_s, 1),
-            candidate: decimal(evidence.candidate_start_s, 1),
-            overlap: decimal(evidence.overlap_s, 1),
-          })}
-        </dd>
-        ${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}
-        <dt>${t("coverage.algorithm")}</dt>
-        <dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd>
-      </dl>
+      <h2 class="verdict-text">${either(pair.verdict_text, pair.verdict_text_zh)}</h2>
+      <${Player} pair=${pair} names=${names} isSure=${isFinding(evidence)} />
     <//>
+  `;
+}
+
+// The measures with their limits, what was searched, and the plot, which is read when it is opened.
+function Measured({ pair }) {
+  const [isOpen, setOpen] = useState(false);
+  const { evidence } = pair;
+  return html`
+    <details class="card fold" onToggle=${(event) => setOpen(event.currentTarget.open)}>
+      <summary>${t("evidence.how")}</summary>
+      <div class="stack">
+        <p class="small soft">${t("evidence.how_lead")}</p>
+        <div class="measures">
+          ${pair.measures.map((measure) => html`<${Measure} key=${measure.name} measure=${measure} />`)}
+        </div>
+        <dl class="pairs">
+          <dt>${t("col.reason")}</dt>
+          <dd>
+            ${labelOf("reason", evidence.reason)}
+            ${evidence.observation ? ` · ${labelOf("observation", evidence.observation)}` : ""}
+          </dd>
+          ${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}
+          <dt>${t("coverage.algorithm")}</dt>
+          <dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd>
+        </dl>
+        ${isOpen && html`<${EvidencePlot} pair=${pair} />`}
+      </div>
+    </details>
   `;
 }
 
@@ -133,16 +108,6 @@ function searchedText({
   return `${edits}${both} ${t("evidence.searched_used", seconds)}${excerpts}`;
 }
 
-function Measures({ pair }) {
-  return html`
-    <${Card} title=${t("evidence.measures")}>
-      <div class="measures">
-        ${pair.measures.map((measure) => html`<${Measure} key=${measure.name} measure=${measure} />`)}
-      </div>
-    <//>
-  `;
-}
-
 function Measure({ measure }) {
   const { name, value, limit, is_met: isMet, lower_is_better: isLow } = measure;
   const most =
@@ -151,9 +116,9 @@ function Measure({ measure }) {
   const at = (part) => `${Math.min(100, (part / most) * 100)}%`;
   return html`
     <div class=${`measure ${isMet === null ? "" : isMet ? "met" : "missed"}`}>
-      <span class="small soft">${t(`measure.${name}`)}</span>
+      <span class="small">${t(`measure.${name}`)}</span>
       <span class="value">
-        <b>${decimal(value, 3)}</b>
+        <b>${decimal(value, name === "overlap_s" ? 1 : 3)}</b>
         <small>
           ${limit === null ? t("measure.no_limit") : t(isLow ? "measure.at_most" : "measure.at_least", { limit })}
           ${isMet === null ? "" : ` · ${t(isMet ? "measure.met" : "measure.missed")}`}
@@ -163,60 +128,8 @@ function Measure({ measure }) {
         <span style=${{ width: at(value ?? 0) }}></span>
         ${limit !== null && html`<i style=${{ insetInlineStart: at(limit) }}></i>`}
       </span>
+      <span class="tiny soft">${t(`measure.${name}_means`)}</span>
     </div>
-  `;
-}
-
-function Sounds({ pair, onRead }) {
-  const { reference, candidate } = pair.excerpts;
-  const missing = ["reference", "candidate"].filter((role) => !pair.excerpts[role] && isReadable(pair.evidence, role));
-  return html`
-    <${Card} title=${t("player.title")}>
-      ${reference || candidate ? html`
-        <${Player}
-          reference=${reference}
-          candidate=${candidate}
-          speed=${pair.evidence.speed ?? 1}
-          semitones=${pair.evidence.semitones}
-          isSure=${isFinding(pair.evidence)}
-        />
-      ` : html`<p class="soft">${t("player.none")}</p>`}
-      ${!reference && pair.evidence.reference_source === "music_service" && html`
-        <p class="small soft">${t("player.song")}</p>
-      `}
-      ${missing.length > 0 && html`<${ReadAgain} id=${pair.comparison_id} roles=${missing} onRead=${onRead} />`}
-    <//>
-  `;
-}
-
-// Whether the service can read the sound again: it was aligned, and is that of a video.
-function isReadable(evidence, role) {
-  return (
-    evidence.reference_start_s !== null && !(role === "reference" && evidence.reference_source === "music_service")
-  );
-}
-
-// Reads the sounds that no excerpt was kept of, as a guest: the platform is read only when a user asks for it.
-function ReadAgain({ id, roles, onRead }) {
-  const [state, setState] = useState({});
-  const start = async () => {
-    setState({ busy: true });
-    const failed = [];
-    for (const role of roles) {
-      const path = address(`${PATHS.comparisons}/${id}/excerpt/${role}`, { fetch: true });
-      await fetchFile(path).catch((error) => failed.push(error));
-    }
-    setState({ error: failed[0] });
-    if (failed.length < roles.length) onRead();
-  };
-  return html`
-    <div class="row">
-      <button type="button" class="button little" disabled=${state.busy} onClick=${start}>
-        ${t(state.busy ? "player.reading" : "player.read")}
-      </button>
-      <span class="small soft">${t("player.read_hint")}</span>
-    </div>
-    <${ErrorNote} error=${state.error} />
   `;
 }
 
@@ -240,17 +153,16 @@ function EvidencePlot({ pair }) {
       if (plotUrl) URL.revokeObjectURL(plotUrl);
     };
   }, [place]);
-  if (!place) return html`<${Card} title=${t("evidence.plot")}><p class="soft">${t("evidence.no_plot")}</p><//>`;
+  if (!place) return html`<p class="small soft">${t("evidence.no_plot")}</p>`;
   return html`
-    <${Card} title=${t("evidence.plot")}>
-      <${ErrorNote} error=${state.error} />
-      ${state.plotUrl ? html`
-        <div class="picture" tabindex="0" role="region" aria-label=${t("evidence.plot")}>
-          <img src=${state.plotUrl} alt=${t("evidence.plot_alt")} />
-        </div>
-      ` : !state.error && html`<${Loading} />`}
-      <p class="small soft">${t("evidence.plot_note")}</p>
-    <//>
+    <h3>${t("evidence.plot")}</h3>
+    <${ErrorNote} error=${state.error} />
+    ${state.plotUrl ? html`
+      <div class="picture" tabindex="0" role="region" aria-label=${t("evidence.plot")}>
+        <img src=${state.plotUrl} alt=${t("evidence.plot_alt")} />
+      </div>
+    ` : !state.error && html`<${Loading} />`}
+    <p class="small soft">${t("evidence.plot_note")}</p>
   `;
 }
 

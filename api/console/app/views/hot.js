@@ -1,6 +1,5 @@
-// Start page: scan up to fifty tracks, one per line, with all parameters.
-import { PATHS, request } from "../api.js";
-import { partsOf } from "../format.js";
+// Start page: one field for a track, a song title or an account; up to fifty tracks at once, with all parameters.
+import { address, PATHS, request } from "../api.js";
 import { html, signal, useRef, useState } from "../html.js";
 import { t, termsOf } from "../i18n.js";
 import { limitsOf } from "../limits.js";
@@ -8,7 +7,18 @@ import { go } from "../router.js";
 import { notify } from "../state.js";
 import { Raw } from "../parts/raw.js";
 import { Recent } from "../parts/recent.js";
-import { bodyOf, draft, isTrack, NumberField, openJob, viewParts } from "../parts/scan_request.js";
+import {
+  accountOf,
+  bodyOf,
+  draft,
+  isTrack,
+  kindOf,
+  NumberField,
+  openJob,
+  searchBody,
+  tracksOf,
+  viewParts,
+} from "../parts/scan_request.js";
 import { CheckField, ErrorNote, Head, SelectField, TextField, useId } from "../parts/ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
@@ -18,7 +28,7 @@ const MOST_TRACKS = 50; // more are a catalogue
 const SONG_LIST = /\/share\/(playlist|album|artist)\b/i;
 // Whether a line may stand for several tracks: the link of a list, or a short link, which hides its target.
 const mayBeList = (line) => SONG_LIST.test(line) || (isTrack(line) && !/\d{5}/.test(line));
-// Parameters of the form, and those behind "more settings".
+// Parameters of the form.
 const USUAL = ["count", "candidate_limit"];
 const DEEP = [
   "search_candidate_limit",
@@ -30,93 +40,127 @@ const DEEP = [
 ];
 const SWITCHES = ["verify_audio", "search_enabled", "viral_only", "refresh"];
 
+// The request that the lines lead to.
+function plan(kind, lines, values) {
+  const [first] = lines;
+  const plans = {
+    account: () => ({ method: "GET", place: address(PATHS.sec, { url: first }) }),
+    title: () => ({ method: "POST", place: PATHS.jobs, body: searchBody(first, values) }),
+    many: () => ({ method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(values) } }),
+    track: () => ({ method: "POST", place: PATHS.jobs, body: { input: first, ...bodyOf(values) } }),
+  };
+  return lines.length ? plans[kind]() : undefined;
+}
+
+const openAccount = (id) => go(["profile"], { id });
+
 export function HotView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const id = useId();
   const { text, values } = draft.value;
-  const sortBy = values.sort_by ?? limitsOf("sort_by")?.default ?? "";
-  const lines = partsOf(text, "\n");
+  const lines = tracksOf(text);
   const tooMany = lines.length > MOST_TRACKS;
-  const set = (name, value) => {
-    draft.value = { ...draft.value, values: { ...values, [name]: value } };
+  const kind = lines.length > 1 ? "many" : kindOf(lines[0] ?? "");
+  const isList = kind === "track" && mayBeList(lines[0]);
+  const planned = plan(isList ? "many" : kind, lines, values);
+  const send = async () => {
+    if (kind === "account") openAccount(await accountOf(lines[0]));
+    else if (kind === "many" || isList) openBatch(await startBatches(lines, values));
+    else openJob(await request(planned.place, { method: "POST", body: planned.body, isShown: true }));
   };
-  const isBatch = lines.length > 1 || mayBeList(text);
-  const planned = isBatch
-    ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(values) } }
-    : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(values) } };
   const start = async (event) => {
     event.preventDefault();
     setError(null);
     setBusy(true);
     try {
-      if (isBatch) openBatch(await startBatches(lines, values));
-      else openJob(await request(planned.place, { method: "POST", body: planned.body, isShown: true }));
+      await send();
     } catch (failed) {
-      setError(failed);
+      // A link that leads to no track may be that of an account.
+      const mayBeAccount = kind === "track" && failed.type === "invalid_music_input";
+      const id = mayBeAccount && (await accountOf(lines[0]).catch(() => null));
+      if (id) openAccount(id);
+      else setError(failed);
     } finally {
       setBusy(false);
     }
   };
+  const label = { account: "hot.open_account", title: "hot.search", many: "hot.start_many", track: "hot.start" };
   return html`
     <${Head} title=${t("hot.title")} lead=${t("hot.lead")} />
     <form class="card" onSubmit=${start}>
-      <div class="field">
-        <label for=${id}>${t("hot.tracks")}</label>
+      <${Inputs} kind=${lines.length ? kind : "none"} number=${lines.length} tooMany=${tooMany}>
+        <button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>
+          ${t(busy ? "act.starting" : lines.length ? label[kind] : "hot.start", { number: lines.length })}
+        </button>
+      <//>
+      <${ErrorNote} error=${error} />
+      <${TrackFile}
+        onTracks=${(tracks) => {
+          draft.value = { ...draft.value, text: [...new Set([...tracksOf(draft.value.text), ...tracks])].join("\n") };
+        }}
+      />
+      <${MoreSettings}
+        values=${values}
+        onChange=${(name, value) => {
+          draft.value = { ...draft.value, values: { ...values, [name]: value } };
+        }}
+      />
+    </form>
+    <${Recent} />
+    <${Raw} planned=${planned} />
+  `;
+}
+
+// The field, as high as its lines, with the button beside it. Enter submits, Shift and Enter begin a line.
+function Inputs({ kind, number, tooMany, children }) {
+  const id = useId();
+  const { text, values } = draft.value;
+  const hint = tooMany ? "hot.too_many" : `hot.hint_${kind}`;
+  return html`
+    <div class="field">
+      <label for=${id}>${t("hot.tracks")}</label>
+      <div class="ask">
         <textarea
           id=${id}
-          rows="4"
+          rows=${Math.min(text.split("\n").length, 8)}
           value=${text}
           placeholder=${t("hot.placeholder")}
           aria-describedby=${`${id}h`}
           aria-invalid=${tooMany ? "true" : undefined}
+          enterkeyhint="go"
           onInput=${(event) => {
             draft.value = { text: event.currentTarget.value, values };
           }}
           onKeyDown=${(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit();
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            event.currentTarget.form.requestSubmit();
           }}
         ></textarea>
-        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>
-          ${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length, most: MOST_TRACKS })}
-        </span>
+        ${children}
       </div>
-      <${TrackFile}
-        onTracks=${(tracks) => {
-          draft.value = {
-            ...draft.value,
-            text: [...new Set([...partsOf(draft.value.text, "\n"), ...tracks])].join("\n"),
-          };
-        }}
-      />
-      <div class="grid">
-        ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />`)}
-        <${SelectField}
-          label=${t("param.sort_by")}
-          value=${sortBy}
-          options=${termsOf("sort", sortBy)}
-          onChange=${(value) => set("sort_by", value)}
-        />
-        <${NumberField} name="viral_threshold" value=${values.viral_threshold} onInput=${set} />
-      </div>
-      <${MoreSettings} values=${values} onChange=${set} />
-      <div class="row">
-        <button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>
-          ${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}
-        </button>
-      </div>
-      <${ErrorNote} error=${error} />
-    </form>
-    <${Raw} planned=${lines.length ? planned : undefined} />
-    <${Recent} />
+      <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(hint, { number, most: MOST_TRACKS })}</span>
+    </div>
   `;
 }
 
 function MoreSettings({ values, onChange }) {
+  const sortBy = values.sort_by ?? limitsOf("sort_by")?.default ?? "";
   return html`
     <details class="fold">
       <summary>${t("hot.more")}</summary>
       <div class="stack">
+        <div class="grid">
+          ${[...USUAL, "viral_threshold"].map((name) => html`
+            <${NumberField} key=${name} name=${name} value=${values[name]} onInput=${onChange} />
+          `)}
+          <${SelectField}
+            label=${t("param.sort_by")}
+            value=${sortBy}
+            options=${termsOf("sort", sortBy)}
+            onChange=${(value) => onChange("sort_by", value)}
+          />
+        </div>
         <${TextField}
           label=${t("param.search_keywords")}
           value=${values.search_keywords ?? ""}
@@ -185,6 +229,12 @@ function openBatch({ params, items, notes, rest, error }) {
 const CELL = /https?:\/\/[^\s"'<>,;，；]+|(?<!\d)\d{15,30}(?!\d)/; // a link, or an id of the platform
 const MOST_BYTES = 2_000_000;
 
+// Text of a file; the first sheet of a spreadsheet as CSV.
+async function textOf(file) {
+  if (!file.name.toLowerCase().endsWith(".xlsx")) return file.text();
+  return (await import("./catalogs/spreadsheet.js")).sheetAsCsv(file);
+}
+
 // Links and ids of a table or a text, one per line, each once.
 function tracksIn(text) {
   return [
@@ -197,7 +247,7 @@ function tracksIn(text) {
   ];
 }
 
-// Takes tracks out of a CSV or text file: the first link or id of each line. The file stays in the browser.
+// Takes tracks out of a spreadsheet or a text file: the first link or id of each line. The file stays in the browser.
 function TrackFile({ onTracks }) {
   const input = useRef(null);
   const read = async (event) => {
@@ -208,7 +258,12 @@ function TrackFile({ onTracks }) {
       notify(t("hot.file_large"));
       return;
     }
-    const tracks = tracksIn(await file.text());
+    const content = await textOf(file).catch(() => null);
+    if (content === null) {
+      notify(t("hot.file_unread"));
+      return;
+    }
+    const tracks = tracksIn(content);
     notify(t(tracks.length ? "hot.file_read" : "hot.file_empty", { number: tracks.length }));
     if (tracks.length) onTracks(tracks);
   };
@@ -217,7 +272,7 @@ function TrackFile({ onTracks }) {
       <input
         class="hidden"
         type="file"
-        accept=".csv,.tsv,.txt,text/csv,text/plain"
+        accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain"
         ref=${input}
         tabindex="-1"
         aria-label=${t("hot.file")}

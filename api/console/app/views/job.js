@@ -1,18 +1,21 @@
 // A scan: its progress, which this page follows to the end, and its result; and several scans at once.
-import { follow, PATHS, request, ServiceError } from "../api.js";
-import { count, Foreign, moment, published, seconds, visible } from "../format.js";
+import { follow, PATHS, repeat, request, ServiceError } from "../api.js";
+import { count, Foreign, moment, momentOrTime, published, seconds, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
 import { isDemo, notify } from "../state.js";
 import { ShareButton } from "../parts/export.js";
+import { LinkButton } from "../parts/link.js";
 import { Raw } from "../parts/raw.js";
 import { isTrack, openJob } from "../parts/scan_request.js";
 import { Table } from "../parts/table.js";
-import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, notifyError, Status } from "../parts/ui.js";
 import { LinkBadge, VideoCard, VideoCell } from "../parts/video.js";
+import { WatchButton } from "../parts/watch.js";
 import { refusals } from "./hot.js";
 import { Result, useView } from "./result/result.js";
+import { Headline } from "./result/summary.js";
 import "../messages/accounts.js";
 import "../messages/figures.js";
 import "../messages/page.js";
@@ -113,20 +116,22 @@ class JobWatch {
   }
 }
 
-const STAGES = [
-  "resolving",
-  "track",
-  "music_first_screen",
-  "author_first_screens",
-  "hashtag_first_screens",
-  "search_pages",
-  "candidates",
-  "video_details",
-  "confirmed_videos",
-  "account_profiles",
-  "rankings",
-  "job_results",
-];
+// The stages of the service in the four steps that users see, in their order.
+const STEPS = {
+  find: [
+    "resolving",
+    "track",
+    "music_first_screen",
+    "author_first_screens",
+    "hashtag_first_screens",
+    "search_pages",
+    "candidates",
+  ],
+  details: ["video_details"],
+  listen: ["confirmed_videos"],
+  rank: ["account_profiles", "rankings", "job_results"],
+};
+const STEP_NAMES = Object.keys(STEPS);
 const READS_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const MOST_LISTED = 100;
@@ -166,10 +171,14 @@ export function JobView({ jobId, query }) {
     (job && job.input.length <= SHORT ? job.input : t("job.title"));
   return html`
     <${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
-      <div class="row no-print one-row">
+      <div class="row no-print">
+        ${job?.status === "completed" && "sort_by" in job.parameters && html`<${ScanAgain} job=${job} isFresh />`}
         ${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}
-        ${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}
-        <a class="button little" href=${link(["hot"])}>${t("job.new")}</a>
+        ${job?.result && job.result.kind !== "discovery" && html`
+          <${ShareButton} jobId=${jobId} query=${query} />
+          <${LinkButton} kind="result" id=${jobId} />
+        `}
+        <a class="button little wide-only" href=${link(["hot"])}>${t("job.new")}</a>
       </div>
     <//>
     <${ErrorNote} error=${error} />
@@ -203,12 +212,14 @@ function useTrackTitle(job) {
 
 function Lead({ job }) {
   return html`
+    ${job.result?.totals && html`<${Headline} job=${job} />`}
     ${job.input.length > SHORT && !job.result && html`
       <span class="one-line small"><${Foreign} text=${job.input} /></span>
     `}
     <span class="row small">
-      <${Status} status=${job.status} />
-      <span>${moment(job.created_at)}</span>
+      ${job.status === "completed"
+        ? html`<span>${t("job.result_of", { time: momentOrTime(job.finished_at) })}</span>`
+        : html`<${Status} status=${job.status} /><span>${moment(job.created_at)}</span>`}
       ${job.finished_at && html`
         <span>
           ${t("job.took", {
@@ -216,7 +227,8 @@ function Lead({ job }) {
           })}
         </span>
       `}
-      <span class="mono tiny wide-only">${job.job_id}</span>
+      ${job.result && html`<${NextSteps} job=${job} />`}
+      ${!job.result && html`<span class="mono tiny wide-only">${job.job_id}</span>`}
     </span>
   `;
 }
@@ -242,11 +254,10 @@ export function BatchView({ ids, query }) {
       </div>
     `)}
     ${failed.map((item) => html`
-      <div class="note bad" role="alert" key=${item.input}>
-        <h2><${Foreign} text=${item.input} /></h2>
-        <p><${Prose} text=${item.error?.detail} /></p>
-        <p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p>
-      </div>
+      <section class="stack tight" key=${item.input}>
+        <h2 class="one-line"><${Foreign} text=${item.input} /></h2>
+        <${ErrorNote} error=${item.error} />
+      </section>
     `)}
     <div class="grid two">
       ${ids.map((id) => html`
@@ -331,11 +342,9 @@ function Progress({ watch, preview, isShort = false }) {
                   : t(`stage.${progress.stage}`)}
             </b>
             <span class="small soft">
-              ${
-                progress.eta_range_s
-                  ? t("job.eta", { low: seconds(progress.eta_range_s[0]), high: seconds(progress.eta_range_s[1]) })
-                  : t(mode === "polling" ? "job.polling" : "job.live")
-              }
+              ${progress.eta_range_s
+                ? html`<${TimeLeft} range=${progress.eta_range_s} at=${progress.updated_at} />`
+                : t(mode === "polling" ? "job.polling" : "job.live")}
             </span>
           </div>
           ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
@@ -353,16 +362,7 @@ function Progress({ watch, preview, isShort = false }) {
       `}
       ${!isShort && html`
         <ol class="steps" aria-label=${t("job.stages")}>
-          ${STAGES.map((stage, at) => html`
-            <${Step}
-              key=${stage}
-              stage=${stage}
-              at=${at}
-              now=${progress.stage_index}
-              isOver=${isOver(job)}
-              isQueued=${job.status === "queued"}
-            />
-          `)}
+          ${STEP_NAMES.map((step, at) => html`<${Step} key=${step} step=${step} at=${at} job=${job} />`)}
         </ol>
       `}
       <${Figures}
@@ -395,22 +395,44 @@ function Progress({ watch, preview, isShort = false }) {
       <${Preview} preview=${preview} />
       ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
       ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`
-        <div class="row">
-          <button type="button" class="button" disabled=${busy} onClick=${() => run(scanAgain(job))}>
-            ${t("job.again")}
-          </button>
-        </div>
+        <div class="row"><${ScanAgain} job=${job} /></div>
       `}
       <${ErrorNote} error=${fault} />
     <//>
   `;
 }
 
-// Starts the same scan once more: stored observations are reused, so it needs fewer requests.
-async function scanAgain(job) {
+// Starts the same scan once more. Stored observations are reused, so it needs fewer requests; `isFresh`: a stored
+// result does not answer it.
+function ScanAgain({ job, isFresh = false }) {
+  const [busy, setBusy] = useState(false);
   const target =
     job.music_id !== null || isTrack(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
-  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...target }, isShown: true }));
+  const start = () => {
+    setBusy(true);
+    const body = { ...job.parameters, ...target, ...(isFresh && { refresh: true }) };
+    request(PATHS.jobs, { method: "POST", body, isShown: true })
+      .then(openJob, notifyError)
+      .finally(() => setBusy(false));
+  };
+  return html`
+    <button type="button" class=${`button ${isFresh ? "little" : ""}`} disabled=${busy} onClick=${start}>
+      ${t(busy ? "act.starting" : "job.again")}
+    </button>
+  `;
+}
+
+// What may come after the first scan of a track.
+function NextSteps({ job }) {
+  const history = job.result.discovery?.confirmed_graph_observation_history;
+  if (job.music_id === null || history?.run_count !== 1) return null;
+  return html`
+    <span class="row no-print">
+      ${t("job.first")}
+      <${WatchButton} kind="track" id=${job.music_id} title=${job.result.music?.title} />
+      <a href=${link(["compare"], { ids: job.music_id })}>${t("job.compare")}</a>
+    </span>
+  `;
 }
 
 // Details beyond the stage: a further attempt, the checkpoint it continues from, what it waits for.
@@ -439,7 +461,7 @@ function SourcesRead({ jobId }) {
         () => {}, // the coverage report at the end is complete
       );
     refresh();
-    const timer = setInterval(refresh, READS_MS);
+    const timer = repeat(refresh, READS_MS);
     return () => {
       clearInterval(timer);
       stopping.abort();
@@ -466,14 +488,30 @@ function SourcesRead({ jobId }) {
   `;
 }
 
-function Step({ stage, at, now, isOver: over, isQueued }) {
-  const state = !isQueued && at < now ? "done" : !isQueued && !over && at === now ? "now" : "next";
+function Step({ step, at, job }) {
+  const now = job.status === "queued" ? -1 : STEP_NAMES.findIndex((name) => STEPS[name].includes(job.progress.stage));
+  const state = at < now ? "done" : at === now && !isOver(job) ? "now" : "next";
   return html`
     <li data-state=${state} aria-current=${state === "now" ? "step" : undefined}>
       <${Icon} name=${{ done: "check", now: "turn", next: "dot" }[state]} spin=${state === "now"} />
-      ${t(`stage.${stage}`)}
+      ${t(`step.${step}`)}
     </li>
   `;
+}
+
+// One estimate of the time left, which counts down until the service states the next range. `at`: when it stated it.
+function TimeLeft({ range, at }) {
+  const [low, high] = range;
+  const end = useMemo(() => Date.now() + ((low + high) / 2) * 1000, [low, high, at]);
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => redraw((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const left = Math.round((end - Date.now()) / 1000);
+  if (left < 5) return t("job.eta_soon");
+  if (left < 60) return t("job.eta_seconds", { number: Math.ceil(left / 5) * 5 });
+  return t("job.eta_minutes", { number: Math.round(left / 60) });
 }
 
 function Notify({ jobId }) {
@@ -506,7 +544,7 @@ function usePreview(job) {
         () => {}, // the result at the end is complete
       );
     refresh();
-    const timer = setInterval(refresh, PREVIEW_MS);
+    const timer = repeat(refresh, PREVIEW_MS);
     return () => {
       clearInterval(timer);
       stopping.abort();

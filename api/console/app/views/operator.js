@@ -1,4 +1,4 @@
-// Operations page: system health, storage, request budgets, watchlists and jobs.
+// Operations page: system health, storage, request budgets and jobs.
 import { dagsterPage, PATHS } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useState } from "../html.js";
@@ -8,7 +8,6 @@ import { useDocument, useParameter } from "../parts/reads.js";
 import { JobList, useJobs } from "../parts/recent.js";
 import { PlainTable } from "../parts/table.js";
 import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
-import { Watchlists } from "./watchlists.js";
 import "../messages/operator.js";
 import "../messages/page.js";
 import "../messages/result.js";
@@ -21,7 +20,6 @@ export function OperatorView({ query }) {
     <${Head} title=${t("operator.title")} lead=${t("operator.lead")} />
     <${Doctor} />
     <${Storage} />
-    <${Watchlists} />
     <${Jobs} query=${query} />
     <${Settings} />
   `;
@@ -45,9 +43,7 @@ function Doctor() {
               <span>${t(`check.${check.name}`)}</span>
               <span class="row small">
                 ${check.reason && html`
-                  <span class="soft">
-                    <${Prose} text=${check.reason.startsWith("no worker") ? t("operator.no_worker") : check.reason} />
-                  </span>
+                  <span class="soft" title=${check.reason}><${Prose} text=${t(`operator.fix_${check.name}`)} /></span>
                 `}
                 <${Badge} tone=${check.reason ? "bad" : "good"}>
                   ${t(check.reason ? "operator.check_failed" : "operator.check_ok")}
@@ -67,11 +63,10 @@ function Doctor() {
               {
                 key: "outcome",
                 label: t("operator.outcome"),
-                render: (row) => html`
-                  <${Badge} tone=${row.outcome === "ok" || row.outcome === "works" ? "good" : "warn"}>
-                    ${String(row.outcome).replaceAll("_", " ")}
-                  <//>
-                `,
+                render: (row) =>
+                  row.outcome === "ok" || row.outcome === "works"
+                    ? html`<${Badge} tone="good">${t("operator.check_ok")}<//>`
+                    : html`<${Badge} tone="warn">${labelOf("stop", row.outcome)}<//>`,
               },
               {
                 key: "error",

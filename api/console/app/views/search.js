@@ -4,13 +4,12 @@ import { html, signal, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Raw } from "../parts/raw.js";
 import { Recent } from "../parts/recent.js";
-import { bodyOf, NumberField, openJob } from "../parts/scan_request.js";
+import { NumberField, openJob, SEARCH_NAMES, searchBody } from "../parts/scan_request.js";
 import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
-const NAMES = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget"];
 const draft = signal({ keyword: "", values: {} }); // survives switching to another view
 
 export function SearchView() {
@@ -20,7 +19,7 @@ export function SearchView() {
   const set = (name, value) => {
     draft.value = { keyword, values: { ...values, [name]: value } };
   };
-  const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(values) };
+  const body = searchBody(keyword, values);
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
@@ -44,7 +43,9 @@ export function SearchView() {
       <details class="fold">
         <summary>${t("hot.more")}</summary>
         <div class="grid">
-          ${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />`)}
+          ${SEARCH_NAMES.map((name) => html`
+            <${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />
+          `)}
         </div>
       </details>
       <div class="row">

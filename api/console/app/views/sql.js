@@ -6,7 +6,7 @@ import { count, DASH, Foreign, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { link, replaceAddress } from "../router.js";
-import { axisText, COLORS, PAD, shortened, ticks, TimeLines, useWidth } from "../parts/charts.js";
+import { axisText, COLORS, DASHES, PAD, SHAPES, shortened, ticks, TimeLines, useWidth } from "../parts/charts.js";
 import { FileMenu } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
 import { useDocument } from "../parts/reads.js";
@@ -172,7 +172,7 @@ function Workbench({ savedQuery, query, onPlace }) {
         ${state.isCancelled && html`<span class="soft" role="status">${t("sql.cancelled")}</span>`}
       </div>
     </form>
-    <${ErrorNote} error=${state.error} />
+    <${ErrorNote} error=${state.error} isOpen />
     ${state.result && html`<${QueryResult} key=${state.number} result=${state.result} statement=${state.statement} />`}
   `;
 }
@@ -454,17 +454,6 @@ const NUMBERS = ["whole", "real"];
 const TIMES = ["time", "date"];
 const MAX_BARS = 40;
 const MAX_POINTS = 5000;
-const DASHES = [undefined, "7 3", "2 3", "10 3 2 3", "5 2", "1 2", "12 4", "8 3 2 3 2 3"];
-const SHAPES = [
-  "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
-  "M-4-4h8v8h-8z",
-  "M0-5L5 4H-5z",
-  "M0-5L5 0 0 5-5 0z",
-  "M-5-4H5L0 5z",
-  "M-5-1h10v2h-10zM-1-5h2v10h-2z",
-  "M-5-3l2-2 8 8-2 2z",
-  "M-4-4h8v3h-8zM-4 1h8v3h-8z",
-];
 const COUNTERS = /(^|_)(rank|place|http_status|year|number)$/; // numbers that nobody draws first
 
 // Returns {kind, x, y, group} for the columns of a result, or null. `kind`: only of this kind.

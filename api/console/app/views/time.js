@@ -77,7 +77,9 @@ function Series({ data, source }) {
   const steps = isTrack ? stepsOf(data.points) : [];
   return html`
     <${Card}
-      title=${html`<${Foreign} text=${data.name} none=${data.id} />`}
+      title=${isTrack ? html`
+        <a href=${link(["track", data.id])}><${Foreign} text=${data.name} none=${data.id} /></a>
+      ` : html`<${Foreign} text=${data.name} none=${data.id} />`}
       aside=${html`<${ExportMenu} source=${source} table="series" />`}
     >
       <p class="small soft">

@@ -1,45 +1,44 @@
-// Watchlists: entries, schedule, thresholds, runs and their newest digest; create, pause, run and delete.
-import { PATHS, request, unlessAborted } from "../api.js";
+// Watchlists: what is watched, when and what for, their runs and the newest digest, and the channels for alerts.
+import { PATHS, request } from "../api.js";
 import { count, Foreign, moment, partsOf } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
-import { labelOf, named, t } from "../i18n.js";
-import { limitsOf } from "../limits.js";
-import { notify } from "../state.js";
+import { html, useState } from "../html.js";
+import { labelOf, listed, named, t } from "../i18n.js";
+import { go, link } from "../router.js";
+import { lang, notify } from "../state.js";
 import { useDocument } from "../parts/reads.js";
 import { PlainTable } from "../parts/table.js";
 import {
+  mayChange,
+  mayRun,
+  placeOf,
+  ScheduleField,
+  scheduleText,
+  ThresholdFields,
+  thresholdTexts,
+  useWatchlists,
+} from "../parts/watch.js";
+import {
   Badge,
   Card,
-  CheckField,
   Empty,
   ErrorNote,
+  Head,
   Loading,
   notifyError,
   SelectField,
   TextField,
   useId,
 } from "../parts/ui.js";
-import "../messages/operator.js";
+import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/watchlists.js";
 
 const TONES = { completed: "good", failed: "bad", due: "info", waiting: "accent" };
-const placeOf = (name) => `${PATHS.watchlists}/${encodeURIComponent(name)}`;
+const MOST_RUNS = 10;
 
-export function Watchlists() {
-  const [state, setState] = useState({});
-  const [open, setOpen] = useState(null);
+export function WatchlistsView({ query }) {
+  const { lists, error, read } = useWatchlists();
   const [isNew, setNew] = useState(false);
-  const read = (signal) =>
-    request(PATHS.watchlists, { signal }).then(
-      (envelope) => setState({ lists: envelope.data.watchlists }),
-      unlessAborted((error) => setState((current) => ({ ...current, error }))),
-    );
-  useEffect(() => {
-    const stopping = new AbortController();
-    read(stopping.signal);
-    return () => stopping.abort();
-  }, []);
   const change = (place, options, message) =>
     request(place, options).then(() => {
       notify(t(message));
@@ -55,45 +54,45 @@ export function Watchlists() {
       ),
     remove: (name) => change(placeOf(name), { method: "DELETE" }, "watchlist.removed"),
   };
-  const { lists, error } = state;
-  const chosen = lists?.find((list) => list.name === open);
+  const open = (name) => go(["watchlists"], { list: name });
+  const saved = (name) => {
+    setNew(false);
+    notify(t("watchlist.saved"));
+    open(name);
+    return read();
+  };
+  const chosen = lists?.find((list) => list.name === query.list);
   return html`
-    <${Card}
-      title=${t("watchlist.title")}
-      aside=${html`
-        <button type="button" class="button little" onClick=${() => setNew(!isNew)} aria-expanded=${String(isNew)}>
+    <${Head} title=${t("watchlist.title")} lead=${t("watchlist.lead")}>
+      ${mayChange() && html`
+        <button type="button" class="button main-act" onClick=${() => setNew(!isNew)} aria-expanded=${String(isNew)}>
           ${t("watchlist.new")}
         </button>
       `}
-    >
-      ${isNew && html`
-        <${WatchlistForm}
-          onCreated=${() => {
-            setNew(false);
-            notify(t("watchlist.saved"));
-            return read();
-          }}
-        />
-      `}
+    <//>
+    ${isNew && html`<${Card} title=${t("watchlist.new")}><${WatchlistForm} onSaved=${saved} /><//>`}
+    <${Card}>
       <${ErrorNote} error=${error} />
       ${!lists && !error && html`<${Loading} rows=${5} />`}
       ${lists?.length === 0 && html`
         <${Empty} title=${t("watchlist.empty")} icon="clock">${t("watchlist.empty_hint")}<//>
       `}
-      ${lists?.length > 0 && html`<${Lists} lists=${lists} open=${open} onOpen=${setOpen} acts=${acts} />`}
-      ${chosen && html`
-        <${WatchlistDetails}
-          key=${`${chosen.name}${chosen.last_run?.run_id}${chosen.last_run?.status}`}
-          list=${chosen}
-          onTurn=${() => acts.turn(chosen)}
-          onRemove=${() => acts.remove(chosen.name)}
-        />
-      `}
+      ${lists?.length > 0 && html`<${Lists} lists=${lists} chosen=${query.list} onOpen=${open} onRun=${acts.run} />`}
     <//>
+    ${chosen && html`
+      <${WatchlistCard}
+        key=${chosen.name}
+        list=${chosen}
+        onSaved=${saved}
+        onTurn=${() => acts.turn(chosen)}
+        onRemove=${() => acts.remove(chosen.name)}
+      />
+    `}
+    ${mayChange() && html`<${Channels} />`}
   `;
 }
 
-function Lists({ lists, open, onOpen, acts }) {
+function Lists({ lists, chosen, onOpen, onRun }) {
   return html`
     <${PlainTable}
       rows=${lists}
@@ -102,115 +101,268 @@ function Lists({ lists, open, onOpen, acts }) {
       columns=${[
         {
           key: "name",
-          label: t("reference.name"),
+          label: t("watchlist.name"),
+          class: "nowrap",
           render: (row) => html`
             <button
               type="button"
               class="button little"
-              aria-expanded=${String(row.name === open)}
-              onClick=${() => onOpen(row.name === open ? null : row.name)}
+              aria-expanded=${String(row.name === chosen)}
+              onClick=${() => onOpen(row.name === chosen ? null : row.name)}
             >
               <${Foreign} text=${row.name} />
             </button>
           `,
         },
-        {
-          key: "every",
-          label: t("watchlist.every"),
-          render: (row) => html`<span class="mono tiny">${row.every}</span>`,
-        },
-        { key: "entries", label: t("watchlist.entries"), num: true, render: (row) => count(row.entries.length) },
+        { key: "entries", label: t("watchlist.entries"), class: "cell-title", render: (row) => entriesText(row) },
+        { key: "every", label: t("watchlist.every"), render: (row) => scheduleText(row.every) },
         {
           key: "next",
           label: t("watchlist.next"),
+          class: "nowrap",
           render: (row) => (row.enabled ? moment(row.next_due_at) : t("watchlist.paused")),
         },
         {
           key: "last",
           label: t("watchlist.last"),
-          render: (row) =>
-            row.last_run ? html`
-              <span class="row">
-                <${Badge} tone=${TONES[row.last_run.status] ?? ""}>${t(`watchlist.status.${row.last_run.status}`)}<//>
-                <span class="small soft">${t("watchlist.changes", { number: count(row.last_run.change_count) })}</span>
-              </span>
-            ` : "—",
+          render: (row) => (row.last_run ? html`<${RunState} run=${row.last_run} />` : "—"),
         },
-        {
-          key: "run",
-          label: t("col.more"),
-          render: (row) => html`
-            <button type="button" class="button little" onClick=${() => acts.run(row.name)}>
-              ${t("watchlist.run")}
-            </button>
-          `,
-        },
+        ...(mayRun()
+          ? [
+              {
+                key: "run",
+                label: t("col.more"),
+                render: (row) => html`
+                  <button type="button" class="button little" onClick=${() => onRun(row.name)}>
+                    ${t("watchlist.run")}
+                  </button>
+                `,
+              },
+            ]
+          : []),
       ]}
     />
   `;
 }
 
-function WatchlistDetails({ list, onTurn, onRemove }) {
-  const [isSure, setSure] = useState(false);
-  const { velocity, rank_change: places, new_music_id: ids } = list.thresholds;
-  const limits = [
-    [t("watchlist.velocity"), count(velocity)],
-    [t("watchlist.rank_change"), count(places)],
-    [t("watchlist.new_music_id"), t(ids ? "watchlist.yes" : "watchlist.no")],
-  ];
+// The first entry by its title, and how many more there are.
+function entriesText({ entries }) {
+  const [first] = entries;
+  if (!first) return "—";
+  const more = entries.length - 1;
   return html`
-    <h3><${Foreign} text=${list.name} /></h3>
-    <ul class="list small">
-      ${list.entries.map((entry, at) => html`
-        <li key=${at}>
-          ${t(`watchlist.kind.${entry.kind}`)} <span class="mono"><${Foreign} text=${entry.input} /></span>
-        </li>
-      `)}
-    </ul>
-    <p class="small soft">
-      ${limits.map(([name, value]) => named(name, value)).join(" · ")} · <span class="mono tiny">${list.cron} UTC</span>
-    </p>
-    <div class="row">
-      <button type="button" class="button little" onClick=${onTurn}>
-        ${t(list.enabled ? "watchlist.pause" : "watchlist.resume")}
-      </button>
-      <button type="button" class="button little" onClick=${() => (isSure ? onRemove() : setSure(true))}>
-        ${t(isSure ? "watchlist.remove_sure" : "watchlist.remove")}
-      </button>
-    </div>
-    <${Digest} place=${placeOf(list.name)} />
+    <${Foreign} text=${first.title ?? first.input} />
+    ${more > 0 && html`${" "}<span class="soft nowrap">${t("watchlist.more", { number: count(more) })}</span>`}
   `;
 }
 
-const KINDS = ["track", "account", "hashtag"];
-// An empty threshold means "never", which the service stores as null.
-const numberOf = (text) => (text.trim() === "" ? null : Number(text));
-const thresholdOf = (value) => (typeof value === "boolean" ? value : numberOf(value));
+function RunState({ run }) {
+  return html`
+    <span class="row">
+      <${Badge} tone=${TONES[run.status] ?? ""}>${t(`watchlist.status.${run.status}`)}<//>
+      ${run.change_count !== null && html`
+        <span class="small soft">${t("watchlist.changes", { number: count(run.change_count) })}</span>
+      `}
+    </span>
+  `;
+}
 
-// Name, schedule, inputs (one per line) and thresholds of a new watchlist.
-function WatchlistForm({ onCreated }) {
-  const [fields, setFields] = useState({ name: "", every: "daily", kind: "track", inputs: "" });
-  const [thresholds, setThresholds] = useState({}); // only those that were changed: the service has the defaults
+// The page of what an entry led to, if there is one.
+function placeOfEntry({ kind, subject }) {
+  if (!subject) return null;
+  return { track: link(["track", subject]), account: link(["profile"], { id: subject }) }[kind] ?? null;
+}
+
+function WatchlistCard({ list, onSaved, onTurn, onRemove }) {
+  const [isSure, setSure] = useState(false);
+  const [isChanging, setChanging] = useState(false);
+  const reports = thresholdTexts(list.thresholds);
+  const run = list.last_run;
+  return html`
+    <${Card}
+      title=${html`<${Foreign} text=${list.name} />`}
+      aside=${mayChange() && html`
+        <span class="row">
+          <button
+            type="button"
+            class="button little"
+            aria-expanded=${String(isChanging)}
+            onClick=${() => setChanging(!isChanging)}
+          >
+            ${t("watchlist.change")}
+          </button>
+          <button type="button" class="button little" onClick=${onTurn}>
+            ${t(list.enabled ? "watchlist.pause" : "watchlist.resume")}
+          </button>
+          <button type="button" class="button little" onClick=${() => (isSure ? onRemove() : setSure(true))}>
+            ${t(isSure ? "watchlist.remove_sure" : "watchlist.remove")}
+          </button>
+        </span>
+      `}
+    >
+      ${isChanging && html`
+        <${WatchlistForm}
+          list=${list}
+          onSaved=${(name) => {
+            setChanging(false);
+            return onSaved(name);
+          }}
+        />
+      `}
+      <ul class="list small">
+        ${list.entries.map((entry) => {
+          const place = placeOfEntry(entry);
+          const name = html`<${Foreign} text=${entry.title ?? entry.input} />`;
+          return html`
+            <li key=${`${entry.kind}${entry.input}`}>
+              <span class="soft">${t(`watchlist.kind.${entry.kind}`)}</span>${" "}
+              ${place ? html`<a href=${place}>${name}</a>` : name}
+            </li>
+          `;
+        })}
+      </ul>
+      <p class="small soft">
+        ${named(t("watchlist.every"), scheduleText(list.every))} ·${" "}
+        ${named(t("watch.report"), reports.length ? listed(reports) : t("watch.report_nothing"))}
+      </p>
+      <${Digest} key=${`${run?.run_id}${run?.status}`} place=${placeOf(list.name)} />
+      <${Runs} key=${`runs ${run?.run_id}${run?.status}`} place=${placeOf(list.name)} />
+    <//>
+  `;
+}
+
+function Runs({ place }) {
+  const { data, error } = useDocument(`${place}/runs?limit=${MOST_RUNS}`);
+  if (error) return html`<${ErrorNote} error=${error} />`;
+  if (!data?.runs.length) return null;
+  return html`
+    <h3>${t("watchlist.runs")}</h3>
+    <${PlainTable}
+      rows=${data.runs}
+      keyOf=${(row) => row.run_id}
+      caption=${t("watchlist.runs")}
+      columns=${[
+        { key: "due", label: t("watchlist.due_at"), class: "nowrap", render: (row) => moment(row.due_at) },
+        { key: "state", label: t("watchlist.status"), render: (row) => html`<${RunState} run=${row} />` },
+        ...(data.runs.some((run) => run.alerts.length)
+          ? [{ key: "alerts", label: t("alert.alerts"), render: (row) => html`<${Deliveries} run=${row} />` }]
+          : []),
+      ]}
+    />
+  `;
+}
+
+const DELIVERY_TONES = { sent: "good", failed: "bad", waiting: "accent" };
+
+// The messages about a run: the last attempt of each, and when the next one follows.
+function Deliveries({ run }) {
+  return run.alerts.map((delivery) => {
+    const last = delivery.attempts.at(-1);
+    return html`
+      <div key=${delivery.channel} class="row small">
+        <${Badge} tone=${DELIVERY_TONES[delivery.status]}>${t(`alert.status.${delivery.status}`)}<//>
+        <${Foreign} text=${delivery.channel} />
+        ${last && html`<span class="soft"><${Attempt} attempt=${last} /></span>`}
+        ${delivery.next_at && html`<span class="soft">${t("alert.next", { when: moment(delivery.next_at) })}</span>`}
+        ${delivery.attempts.length > 1 && html`
+          <span class="soft">${t("alert.attempts", { number: count(delivery.attempts.length) })}</span>
+        `}
+      </div>
+    `;
+  });
+}
+
+function Attempt({ attempt }) {
+  const outcome = t(`alert.outcome.${attempt.outcome}`);
+  return `${attempt.status === null ? outcome : `${outcome} (HTTP ${attempt.status})`} · ${moment(attempt.at)}`;
+}
+
+// Channels for alerts, for operators alone.
+function Channels() {
+  const [round, setRound] = useState(0);
+  return html`<${ChannelCard} key=${round} onChanged=${() => setRound(round + 1)} />`;
+}
+
+function ChannelCard({ onChanged }) {
+  const { data, error } = useDocument(PATHS.alertChannels);
+  const [busy, setBusy] = useState(null);
+  const act = (name, place, method, message) => {
+    setBusy(name);
+    request(place, { method })
+      .then(({ data: channel }) => notify(message(channel)), notifyError)
+      .then(onChanged);
+  };
+  const placeOfChannel = (name) => `${PATHS.alertChannels}/${encodeURIComponent(name)}`;
+  const test = (name) =>
+    act(name, `${placeOfChannel(name)}/test`, "POST", (channel) => t(`alert.outcome.${channel.test.outcome}`));
+  const remove = (name) => act(name, placeOfChannel(name), "DELETE", () => t("alert.removed"));
+  return html`
+    <${Card} title=${t("alert.title")}>
+      <p class="small soft">${t("alert.lead")}</p>
+      <${ErrorNote} error=${error} />
+      ${!data && !error && html`<${Loading} rows=${2} />`}
+      ${data?.channels.length > 0 && html`
+        <${PlainTable}
+          rows=${data.channels}
+          keyOf=${(row) => row.name}
+          caption=${t("alert.title")}
+          columns=${[
+            { key: "name", label: t("watchlist.name"), render: (row) => html`<${Foreign} text=${row.name} />` },
+            { key: "service", label: t("alert.service"), render: (row) => html`<${Foreign} text=${row.service} />` },
+            { key: "language", label: t("alert.language"), render: (row) => t(`alert.language.${row.language}`) },
+            {
+              key: "test",
+              label: t("alert.tested"),
+              render: (row) => (row.test ? html`<${Attempt} attempt=${row.test} />` : t("alert.untested")),
+            },
+            {
+              key: "acts",
+              label: t("col.more"),
+              render: (row) => html`
+                <span class="row">
+                  <button
+                    type="button"
+                    class="button little"
+                    disabled=${busy === row.name}
+                    onClick=${() => test(row.name)}
+                  >
+                    ${t(busy === row.name ? "alert.testing" : "alert.test")}
+                  </button>
+                  <button type="button" class="button little" onClick=${() => remove(row.name)}>
+                    ${t("watchlist.remove")}
+                  </button>
+                </span>
+              `,
+            },
+          ]}
+        />
+      `}
+      <${ChannelForm} onSaved=${onChanged} />
+    <//>
+  `;
+}
+
+function ChannelForm({ onSaved }) {
+  const [fields, setFields] = useState({ name: "", url: "", language: lang.value });
   const [state, setState] = useState({});
-  const id = useId("w");
   const setField = (name) => (value) => setFields({ ...fields, [name]: value });
-  const setThreshold = (name, value) => setThresholds({ ...thresholds, [name]: value });
-  const create = (event) => {
+  const save = (event) => {
     event.preventDefault();
     setState({ busy: true });
-    const body = {
-      name: fields.name,
-      every: fields.every,
-      entries: partsOf(fields.inputs, "\n").map((input) => ({ kind: fields.kind, input })),
-      thresholds: Object.fromEntries(Object.entries(thresholds).map(([name, value]) => [name, thresholdOf(value)])),
-    };
-    request(PATHS.watchlists, { method: "POST", body }).then(onCreated, (error) => setState({ error }));
+    request(PATHS.alertChannels, { method: "POST", body: fields }).then(
+      () => {
+        notify(t("alert.saved"));
+        onSaved();
+      },
+      (error) => setState({ error }),
+    );
   };
   return html`
-    <form class="stack" onSubmit=${create}>
+    <form class="stack" onSubmit=${save}>
+      <h3>${t("alert.new")}</h3>
       <div class="grid">
         <${TextField}
-          label=${t("reference.name")}
+          label=${t("alert.name")}
           value=${fields.name}
           onInput=${setField("name")}
           pattern="[a-z0-9][a-z0-9_\\-]*"
@@ -219,45 +371,89 @@ function WatchlistForm({ onCreated }) {
           required
         />
         <${TextField}
-          label=${t("watchlist.every")}
-          value=${fields.every}
-          onInput=${setField("every")}
-          hint=${t("watchlist.every_hint")}
+          type="password"
+          label=${t("alert.url")}
+          value=${fields.url}
+          onInput=${setField("url")}
+          hint=${t("alert.url_hint")}
           required
         />
         <${SelectField}
-          label=${t("watchlist.kind")}
-          value=${fields.kind}
-          onChange=${setField("kind")}
-          options=${KINDS.map((kind) => [kind, t(`watchlist.kind.${kind}`)])}
+          label=${t("alert.language")}
+          value=${fields.language}
+          onChange=${setField("language")}
+          options=${["en", "zh"].map((name) => [name, t(`alert.language.${name}`)])}
         />
-        ${["velocity", "rank_change"].map((name) => html`
+      </div>
+      <${ErrorNote} error=${state.error} />
+      <div class="row">
+        <button type="submit" class="button" disabled=${state.busy}>${t("alert.save")}</button>
+      </div>
+    </form>
+  `;
+}
+
+const KINDS = ["track", "account", "hashtag"];
+
+// Name, schedule, entries (one per line) and thresholds of a new watchlist, or of `list`.
+function WatchlistForm({ list, onSaved }) {
+  const [name, setName] = useState("");
+  const [every, setEvery] = useState(list?.every ?? "daily at 00:00");
+  const [kind, setKind] = useState("track");
+  const [inputs, setInputs] = useState("");
+  const [thresholds, setThresholds] = useState({}); // only those that were changed: the service has the others
+  const [state, setState] = useState({});
+  const id = useId("w");
+  const save = (event) => {
+    event.preventDefault();
+    setState({ busy: true });
+    const stored = (list?.entries ?? []).map((entry) => ({ kind: entry.kind, input: entry.input }));
+    const entries = [...stored, ...partsOf(inputs, "\n").map((input) => ({ kind, input }))];
+    const [place, method] = list ? [placeOf(list.name), "PATCH"] : [PATHS.watchlists, "POST"];
+    const body = { ...(list ? {} : { name }), every, entries, thresholds };
+    request(place, { method, body }).then(
+      ({ data }) => onSaved(data.name),
+      (error) => setState({ error }),
+    );
+  };
+  const kinds = new Set([kind, ...(list?.entries ?? []).map((entry) => entry.kind)]);
+  return html`
+    <form class="stack" onSubmit=${save}>
+      <div class="grid">
+        ${!list && html`
           <${TextField}
-            key=${name}
-            type="number"
-            label=${t(`watchlist.${name}`)}
-            value=${thresholds[name] ?? limitsOf(name)?.default}
-            onInput=${(text) => setThreshold(name, text)}
-            min=${limitsOf(name)?.minimum}
-            max=${limitsOf(name)?.maximum}
-            hint=${t("watchlist.empty_is_never")}
+            label=${t("watchlist.name")}
+            value=${name}
+            onInput=${setName}
+            pattern="[a-z0-9][a-z0-9_\\-]*"
+            maxlength="64"
+            hint=${t("watchlist.name_hint")}
+            required
           />
-        `)}
+        `}
+        <${ScheduleField} value=${every} onChange=${setEvery} />
+        <${SelectField}
+          label=${t("watchlist.kind")}
+          value=${kind}
+          onChange=${setKind}
+          options=${KINDS.map((option) => [option, t(`watchlist.kind.${option}`)])}
+        />
       </div>
       <div class="field">
-        <label for=${id}>${t("watchlist.inputs")}</label>
+        <label for=${id}>${t(list ? "watchlist.more_inputs" : "watchlist.inputs")}</label>
         <textarea
           id=${id}
-          rows="4"
-          value=${fields.inputs}
-          onInput=${(event) => setField("inputs")(event.currentTarget.value)}
-          required
+          rows="3"
+          value=${inputs}
+          onInput=${(event) => setInputs(event.currentTarget.value)}
+          required=${!list}
         ></textarea>
       </div>
-      <${CheckField}
-        label=${t("watchlist.new_music_id")}
-        value=${thresholds.new_music_id ?? limitsOf("new_music_id")?.default}
-        onChange=${(value) => setThreshold("new_music_id", value)}
+      <${ThresholdFields}
+        kinds=${[...kinds]}
+        stored=${list?.thresholds}
+        changed=${thresholds}
+        onChange=${setThresholds}
       />
       <${ErrorNote} error=${state.error} />
       <div class="row">
@@ -269,6 +465,22 @@ function WatchlistForm({ onCreated }) {
 
 // Title, id and note of a change, by its kind.
 const CHANGES = {
+  usage_growth: (growth) => [
+    null,
+    growth.music_id,
+    t("digest.usage", {
+      before: count(growth.before),
+      after: count(growth.after),
+      percent: count(Math.round(growth.percent_per_day)),
+    }),
+  ],
+  reached_likes: (video) => [video.title, video.aweme_id, t("digest.likes", { number: count(video.after) })],
+  new_creators: (creator) => [
+    creator.nickname,
+    creator.sec_uid,
+    t("digest.followers", { number: count(creator.follower_count) }),
+  ],
+  disappeared_works: (video) => [video.title, video.aweme_id, video.reason],
   fast_works: (video) => [
     video.title,
     video.aweme_id,
@@ -309,7 +521,7 @@ function figureText({ after, change, per_day: perDay }) {
 
 function Entry({ entry }) {
   const { changes } = entry;
-  const kinds = changes ? Object.keys(CHANGES).filter((kind) => changes[kind].length) : [];
+  const kinds = changes ? Object.keys(CHANGES).filter((kind) => changes[kind]?.length) : []; // older digests lack some
   const figures = changes?.figures.map((figure) => named(labelOf("figure", figure.name), figureText(figure))) ?? [];
   return html`
     <div class="small">

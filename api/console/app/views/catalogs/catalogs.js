@@ -5,13 +5,15 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { named, t } from "../../i18n.js";
 import { go, link, route } from "../../router.js";
 import { notify } from "../../state.js";
-import { readRows } from "../../parts/reads.js";
+import { ExportMenu } from "../../parts/export.js";
+import { useParameter } from "../../parts/reads.js";
 import { PlainTable } from "../../parts/table.js";
 import {
   Badge,
   Card,
   Empty,
   ErrorNote,
+  faultOf,
   Figures,
   Head,
   Loading,
@@ -110,20 +112,35 @@ function Lists({ lists, acts }) {
           key: "name",
           label: t("reference.name"),
           class: "cell-name",
+          value: (row) => row.name,
           render: (row) => html`<a href=${link(["catalogs"], { name: row.name })}><${Foreign} text=${row.name} /></a>`,
         },
-        { key: "tracks", label: t("catalog.tracks"), num: true, render: (row) => count(row.track_count) },
+        {
+          key: "tracks",
+          label: t("catalog.tracks"),
+          num: true,
+          value: (row) => row.track_count,
+          render: (row) => count(row.track_count),
+        },
         ...["fresh", "running", "failed"].map((state) => ({
           key: state,
           label: t(`catalog.state.${state}`),
           num: true,
+          value: (row) => row.states[state],
           render: (row) => count(row.states[state]),
         })),
-        { key: "due", label: t("catalog.due"), num: true, render: (row) => count(row.due_count) },
+        {
+          key: "due",
+          label: t("catalog.due"),
+          num: true,
+          value: (row) => row.due_count,
+          render: (row) => count(row.due_count),
+        },
         {
           key: "today",
           label: t("catalog.today"),
           class: "nowrap",
+          value: (row) => row.spent_today.requests,
           render: (row) =>
             t("catalog.spent", { tracks: count(row.spent_today.tracks), requests: count(row.spent_today.requests) }),
         },
@@ -359,54 +376,54 @@ async function sendParts({ name, tracks, days }, lines, report) {
 }
 
 const PAGE = 50;
-const MOST_FIGURES = 10_000;
 const STATES = ["fresh", "stale", "running", "failed", "never_read"];
-const TONES = { fresh: "good", stale: "warn", running: "accent", failed: "bad" };
-// The tracks of a catalogue page by page: state, newest result and its figures, which are those of the library of
-// queries, as on the page that compares tracks.
+const TONES = { fresh: "good", stale: "warn", running: "accent", failed: "bad", scanned: "info" };
+// The orders of the service by a column; a third press returns to that of the import.
+const ordersBy = (name) => [`-${name}`, name, ""];
+// The tracks of a catalogue page by page, in the order of the service: state, newest result and its figures.
 function CatalogTracks({ catalog, query, readAt }) {
   const [page, setPage] = useState({});
-  const [figuresById, setFigures] = useState(new Map());
   const state = STATES.includes(query.state) ? query.state : "";
   const cursor = Number(query.from) || 0;
-  const place = address(`${placeOf(catalog.name)}/tracks`, { state, cursor, limit: PAGE });
+  const place = `${placeOf(catalog.name)}/tracks`;
+  const view = { state, sort: query.sort, descending: query.sort && String(query.down === "1") };
+  const source = address(place, { ...view, cursor, limit: PAGE });
   // Read again whenever the list of catalogues was.
   useEffect(() => {
     const stopping = new AbortController();
-    request(place, { signal: stopping.signal }).then(
-      (envelope) => setPage({ place, from: cursor, ...envelope.data }),
-      unlessAborted((error) => setPage((current) => ({ ...(current.place === place && current), place, error }))),
+    request(source, { signal: stopping.signal }).then(
+      (envelope) => setPage({ source, from: cursor, ...envelope.data }),
+      unlessAborted((error) => setPage((current) => ({ ...(current.source === source && current), source, error }))),
     );
     return () => stopping.abort();
-  }, [place, readAt]);
-  useEffect(() => {
-    const stopping = new AbortController();
-    readRows("compare-tracks", { rowLimit: MOST_FIGURES, signal: stopping.signal }).then(
-      (rows) => setFigures(new Map(rows.map((row) => [row.music_id, row]))),
-      () => {}, // the table is complete without figures
-    );
-    return () => stopping.abort();
-  }, [catalog.name, catalog.states.fresh, catalog.track_count]);
-  const choose = (value) => go(["catalogs"], { name: catalog.name, state: value });
+  }, [source, readAt]);
+  const { name, sort, down } = query;
+  const allTracks = useParameter(`${PATHS.catalogs}/{name}/tracks`, "limit")?.maximum; // of a catalogue
+  const choose = (value) => go(["catalogs"], { name, state: value, sort, down });
   const setCursor = (at) => go(["catalogs"], { ...query, from: at || "" });
+  const setOrder = (order) =>
+    go(["catalogs"], { name, state, sort: order.replace("-", ""), down: order.startsWith("-") ? "1" : "" });
   const { tracks, error } = page;
   return html`
-    <div class="row">
-      <${SelectField}
-        label=${t("catalog.state")}
-        value=${state}
-        onChange=${choose}
-        options=${[["", t("catalog.all_states")], ...STATES.map((name) => [name, t(`catalog.state.${name}`)])]}
-      />
-      ${tracks && html`
-        <span class="small soft" role="status">
-          ${t("catalog.shown", {
-            first: count(tracks.length ? page.from + 1 : 0),
-            last: count(page.from + tracks.length),
-            total: count(page.total_count),
-          })}
-        </span>
-      `}
+    <div class="row apart">
+      <div class="row">
+        <${SelectField}
+          label=${t("catalog.state")}
+          value=${state}
+          onChange=${choose}
+          options=${[["", t("catalog.all_states")], ...STATES.map((entry) => [entry, t(`catalog.state.${entry}`)])]}
+        />
+        ${tracks && html`
+          <span class="small soft" role="status">
+            ${t("catalog.shown", {
+              first: count(tracks.length ? page.from + 1 : 0),
+              last: count(page.from + tracks.length),
+              total: count(page.total_count),
+            })}
+          </span>
+        `}
+      </div>
+      ${allTracks && html`<${ExportMenu} source=${address(place, { ...view, limit: allTracks })} table="catalog" />`}
     </div>
     <${ErrorNote} error=${error} />
     ${!tracks && !error && html`<${Loading} />`}
@@ -415,7 +432,9 @@ function CatalogTracks({ catalog, query, readAt }) {
         rows=${tracks}
         keyOf=${(row) => row.key}
         caption=${t("catalog.tracks")}
-        columns=${columns(figuresById)}
+        columns=${columns()}
+        order=${sort && (down === "1" ? `-${sort}` : sort)}
+        onOrder=${setOrder}
       />
     `}
     ${tracks && page.total_count > PAGE && html`
@@ -441,25 +460,25 @@ function CatalogTracks({ catalog, query, readAt }) {
   `;
 }
 
-// A track that the catalogue has not run yet may have been scanned by somebody else: its key names the music id.
-function columns(figuresById) {
-  const figuresOf = (row) => figuresById.get(row.music_id ?? row.key.replace(/^music:/, ""));
-  const figure = (key, label, show) => ({
-    key,
+// A track that the catalogue has not run yet may have been scanned by another request: then it has figures.
+const stateOf = (row) => (row.state === "never_read" && row.figures ? "scanned" : row.state);
+
+function columns() {
+  const figure = (sort, label, show = (figures) => count(figures[sort])) => ({
+    key: sort,
+    sort: ordersBy(sort),
     label: t(label),
     num: true,
-    render: (row) => {
-      const figures = figuresOf(row);
-      return figures ? show(figures) : DASH;
-    },
+    render: ({ figures }) => (figures ? show(figures) : DASH),
   });
   return [
     {
       key: "track",
+      sort: ordersBy("title"),
       label: t("catalog.track"),
       render: (row) => {
-        const text = row.label ?? figuresOf(row)?.title ?? row.input;
-        const job = row.result_job_id ?? figuresOf(row)?.newest_job_id;
+        const text = row.title ?? row.input;
+        const job = row.result_job_id ?? row.figures?.newest_job_id;
         return html`
           <div class="cell-title">
             ${job
@@ -471,36 +490,32 @@ function columns(figuresById) {
     },
     {
       key: "state",
+      sort: ordersBy("state"),
       label: t("catalog.state"),
       render: (row) => html`
-        <${Badge} tone=${TONES[row.state] ?? ""} title=${row.error?.detail}>${t(`catalog.state.${row.state}`)}<//>
+        <${Badge} tone=${TONES[stateOf(row)] ?? ""} title=${row.error && faultOf(row.error)}>
+          ${t(`catalog.state.${stateOf(row)}`)}
+        <//>
         ${row.job_id ? html`
           ${" "}<a class="small" href=${link(["job", row.job_id])}>
             ${t(row.stage ? `stage.${row.stage}` : "catalog.queued")}
           </a>
-        ` : row.error && html`${" "}<span class="small soft">${row.error.detail}</span>`}
+        ` : row.error && html`${" "}<span class="small soft">${faultOf(row.error)}</span>`}
       `,
     },
-    figure("videos", "compare.confirmed", (figures) => count(figures.videos)),
-    figure("music_ids", "compare.music_ids", (figures) => count(figures.music_ids)),
-    figure("estimate", "compare.estimate", (figures) =>
-      figures.estimated_music_ids === null
+    figure("confirmed_video_count", "compare.confirmed"),
+    figure("music_id_count", "compare.music_ids"),
+    figure("music_id_estimate", "compare.estimate", (figures) =>
+      figures.music_id_estimate === null
         ? DASH
         : t("compare.interval", {
-            point: count(figures.estimated_music_ids),
-            low: count(figures.lower_music_ids),
-            high: count(figures.upper_music_ids),
+            point: count(Math.round(figures.music_id_estimate)),
+            low: count(Math.round(figures.music_id_lower)),
+            high: count(Math.round(figures.music_id_upper)),
           }),
     ),
-    figure("variants", "compare.variants", (figures) => count(figures.variants)),
-    figure("likes", "compare.likes", (figures) => compact(figures.likes)),
-    {
-      key: "at",
-      label: t("catalog.result_at"),
-      render: (row) => {
-        const at = row.result_at ?? figuresOf(row)?.last_result_at;
-        return at ? moment(at) : DASH;
-      },
-    },
+    figure("variant_video_count", "compare.variants"),
+    figure("digg_count", "compare.likes", (figures) => compact(figures.digg_count)),
+    figure("last_result_at", "catalog.result_at", (figures) => moment(figures.last_result_at)),
   ];
 }

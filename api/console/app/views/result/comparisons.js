@@ -5,9 +5,9 @@ import { html } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { link, useAddress } from "../../router.js";
 import { ExportMenu, SaveRows } from "../../parts/export.js";
-import { PlayButton } from "../../parts/play_button.js";
+import { PlayButton } from "../../parts/media/play_button.js";
 import { useDocument } from "../../parts/reads.js";
-import { Table } from "../../parts/table.js";
+import { sortRows, Table } from "../../parts/table.js";
 import { Term } from "../../parts/term.js";
 import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import { ComparedVideo, VERDICTS } from "../../parts/video.js";
@@ -15,34 +15,24 @@ import "../../messages/evidence.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
 
-const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
-// The pair of each candidate that decided: the stronger verdict, then the higher score.
-function bestPairs(pairs) {
-  const best = new Map();
-  const compare = (pair, other) =>
-    STRENGTH[pair.verdict] - STRENGTH[other.verdict] || (pair.score ?? 0) - (other.score ?? 0);
-  for (const pair of pairs) {
-    const rival = best.get(pair.candidate_aweme_id);
-    if (!rival || compare(pair, rival) > 0) best.set(pair.candidate_aweme_id, pair);
-  }
-  return [...best.values()];
-}
+const BY_SCORE = "-score";
 
 export function Comparisons({ job, query }) {
   const [verdict, setVerdict] = useAddress(["job", job.job_id], query, "verdict");
   const [pairsOf, setPairsOf] = useAddress(["job", job.job_id], query, "pairs");
-  const isWhole = pairsOf === "all"; // all pairs, not only the best pair of each candidate
+  const [chosenOrder, setOrder] = useAddress(["job", job.job_id], query, "order");
+  const order = chosenOrder || BY_SCORE;
+  const isWhole = pairsOf === "all"; // all pairs, not only the one of each candidate that decides
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   const { data, error } = useDocument(source);
   if (error) return html`<${ErrorNote} error=${error} />`;
   if (!data) return html`<${Loading} tall />`;
-  const { comparisons: allPairs, videos } = data;
+  const { comparisons: allPairs, deciding_ids: deciding, videos } = data;
   if (!allPairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
-  const pairs = isWhole ? allPairs : bestPairs(allPairs);
-  const rows = pairs
-    .filter((pair) => !verdict || pair.verdict === verdict)
-    .sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+  const pairs = isWhole ? allPairs : allPairs.filter((pair) => deciding.includes(pair.comparison_id));
   const columns = columnsOf(videos);
+  const withVerdict = pairs.filter((pair) => !verdict || pair.verdict === verdict);
+  const rows = sortRows(withVerdict, columns, order);
   const card = (row) => html`
     <span></span>
     <div class="stack tight">
@@ -66,7 +56,14 @@ export function Comparisons({ job, query }) {
     <div class="row apart">
       <p class="small soft">${t("comparisons.note")}</p>
       <div class="row">
-        ${rows.length < allPairs.length && html`<${SaveRows} rows=${rows} name="comparisons" table="comparisons" />`}
+        ${rows.length < allPairs.length && html`
+          <${SaveRows}
+            rows=${rows}
+            title=${job.result.music?.title}
+            name=${t("tab.comparisons")}
+            table="comparisons"
+          />
+        `}
         <${ExportMenu}
           source=${source}
           table="comparisons"
@@ -102,6 +99,9 @@ export function Comparisons({ job, query }) {
         columns=${columns}
         keyOf=${(row) => row.comparison_id}
         caption=${t("tab.comparisons")}
+        name="comparisons"
+        order=${order}
+        onOrder=${setOrder}
         card=${card}
       />
     ` : html`<${Empty} title=${t("filter.none")} />`}
@@ -113,18 +113,21 @@ function columnsOf(videos) {
     key,
     label: t(`comparisons.${key}`),
     num: true,
+    value: (row) => row[key],
     render: (row) => decimal(row[key], digits),
   });
   return [
     {
       key: "verdict",
       label: t("col.verdict"),
+      value: (row) => t(`verdict.${row.verdict}`),
       render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>`,
     },
     {
       key: "candidate",
       label: t("col.candidate"),
       class: "cell-title",
+      value: (row) => videos[row.candidate_aweme_id]?.desc,
       render: (row) => html`
         <${ComparedVideo}
           id=${row.candidate_aweme_id}
@@ -149,6 +152,7 @@ function columnsOf(videos) {
       key: "reason",
       label: t("col.reason"),
       class: "cell-name",
+      value: (row) => labelOf("reason", row.reason),
       render: (row) => html`
         <span class="two-lines">
           ${labelOf("reason", row.reason)}

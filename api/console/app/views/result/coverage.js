@@ -2,7 +2,7 @@
 import { dagsterPage, PATHS } from "../../api.js";
 import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
-import { labelOf, listed, t, termLabels, termNames } from "../../i18n.js";
+import { labelOf, listed, named, t, termLabels, termNames } from "../../i18n.js";
 import { link } from "../../router.js";
 import { ticks, useWidth } from "../../parts/charts.js";
 import { ExportMenu } from "../../parts/export.js";
@@ -55,13 +55,13 @@ function Audit({ audit }) {
         keyOf=${(row) => row.aweme_id}
         caption=${t("coverage.audit")}
         columns=${[
-          { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
-          { key: "music_id", label: t("song.music_id"), class: "mono", render: (row) => row.music_id ?? "—" },
+          { key: "aweme_id", label: t("col.video"), class: "mono", value: (row) => row.aweme_id },
+          { key: "music_id", label: t("song.music_id"), class: "mono", value: (row) => row.music_id },
           {
             key: "verdict",
             label: t("col.verdict"),
             class: "cell-words",
-            render: (row) => labelOf("audit_verdict", row.verdict),
+            value: (row) => labelOf("audit_verdict", row.verdict),
           },
         ]}
       />
@@ -74,6 +74,14 @@ function parameterText(name, value) {
   if (name === "sort_by") return labelOf("sort", value);
   if (typeof value === "boolean") return t(value ? "act.yes" : "act.no");
   return Array.isArray(value) ? value.join(", ") || "—" : typeof value === "number" ? count(value) : (value ?? "—");
+}
+
+// How many of the confirmed videos were compared themselves, as the ranking and the comparisons say it.
+function AudioChecks({ counts }) {
+  const parts = termNames("audio_check")
+    .filter((kind) => counts[kind])
+    .map((kind) => `${labelOf("audio_check", kind)} (${count(counts[kind])})`);
+  return parts.length > 0 && html`<p class="small">${named(t("coverage.checks"), listed(parts))}</p>`;
 }
 
 export function Coverage({ job }) {
@@ -92,6 +100,7 @@ export function Coverage({ job }) {
             : t("coverage.ended")
         }
       </p>
+      <${AudioChecks} counts=${job.result.audio_check_counts} />
       <p class="small">${t("result.never_all")}</p>
     </div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
@@ -137,19 +146,20 @@ function SourcesTable({ sources }) {
           key: "surface",
           label: t("col.source"),
           class: "cell-name",
-          render: (row) => labelOf("surface", row.surface),
+          value: (row) => labelOf("surface", row.surface),
         },
-        { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
-        { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
-        { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
-        { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
+        { key: "requests", label: t("fig.requests"), num: true, value: (row) => row.requests },
+        { key: "pages", label: t("col.pages"), num: true, value: (row) => row.pages },
+        { key: "items", label: t("col.items"), num: true, value: (row) => row.items },
+        { key: "new", label: t("col.new"), num: true, value: (row) => row.new_items },
         ...(sources.some((row) => row.foreign_rows)
-          ? [{ key: "foreign", label: t("col.foreign"), num: true, render: (row) => count(row.foreign_rows) }]
+          ? [{ key: "foreign", label: t("col.foreign"), num: true, value: (row) => row.foreign_rows }]
           : []),
         {
           key: "stop",
           label: t("col.stop"),
           class: "cell-words",
+          value: (row) => labelOf("stop", row.stop_reason),
           render: (row) => html`
             <span class="row">
               <${Badge} tone=${TONES[stopKind(row.stop_reason)] ?? "warn"}>
@@ -177,21 +187,22 @@ function Decisions({ decisions }) {
           key: "question",
           label: t("col.question"),
           class: "cell-name",
-          render: (row) => labelOf("question", row.question),
+          value: (row) => labelOf("question", row.question),
         },
         {
           key: "surface",
           label: t("col.source"),
           class: "cell-name",
-          render: (row) => labelOf("surface", row.surface),
+          value: (row) => labelOf("surface", row.surface),
         },
         {
           key: "answered",
           label: t("col.answered"),
           num: true,
+          value: (row) => row.answered,
           render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }),
         },
-        { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut },
+        { key: "left", label: t("col.left_out"), class: "cell-words", value: leftOut },
       ]}
     />
   `;
@@ -278,12 +289,13 @@ function Estimates({ estimates }) {
           key: "unit",
           label: t("col.estimate_unit"),
           class: "cell-name",
-          render: (row) => labelOf("estimate_unit", row.unit),
+          value: (row) => labelOf("estimate_unit", row.unit),
         },
         {
           key: "observed",
           label: t("col.confirmed"),
           num: true,
+          value: (row) => row.observed,
           render: (row) =>
             row.listed
               ? t("coverage.listed", { observed: count(row.observed), listed: count(row.listed) })
@@ -293,6 +305,7 @@ function Estimates({ estimates }) {
           key: "point",
           label: t("col.estimate"),
           class: "cell-words",
+          value: (row) => row.point,
           render: (row) =>
             row.point === null
               ? t("coverage.not_estimated", { why: labelOf("not_estimated", row.reason) })
@@ -302,12 +315,13 @@ function Estimates({ estimates }) {
           key: "method",
           label: t("col.estimate_method"),
           class: "cell-words",
-          render: (row) => labelOf("estimate_method", row.method),
+          value: (row) => labelOf("estimate_method", row.method),
         },
         {
           key: "sample",
           label: t("col.sample"),
           class: "cell-words",
+          value: (row) => row.sample_size,
           render: (row) => t("coverage.sample", { videos: count(row.sample_size), sources: count(row.source_count) }),
         },
       ]}

@@ -1,6 +1,6 @@
 // Genealogy of the music ids that carry a recording: births on a time axis, and what copies what.
 import { unlessAborted } from "../../api.js";
-import { count, day, Foreign, visible } from "../../format.js";
+import { count, day, Foreign, safeLink, visible } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { link } from "../../router.js";
@@ -114,17 +114,20 @@ const COLUMNS = () => [
     key: "id",
     label: t("genealogy.music_id"),
     class: "cell-title",
+    value: (row) => row.title,
     render: (row) => html`<${Foreign} text=${row.title} /><div class="tiny soft mono">${row.music_id}</div>`,
   },
   {
     key: "kind",
     label: t("col.kind"),
+    value: (row) => row.kind && t(`genealogy.${row.kind}`),
     render: (row) => (row.kind ? html`<${Badge}>${t(`genealogy.${row.kind}`)}<//>` : "—"),
   },
   {
     key: "born",
     label: t("genealogy.born"),
     class: "nowrap",
+    value: (row) => row.created_at,
     render: (row) => html`
       ${day(row.created_at)}
       ${row.created_at_check === "contradicted"
@@ -132,10 +135,11 @@ const COLUMNS = () => [
         : ""}
     `,
   },
-  { key: "evidence", label: t("genealogy.evidence"), render: (row) => t(`genealogy.by_${row.evidence}`) },
+  { key: "evidence", label: t("genealogy.evidence"), value: (row) => t(`genealogy.by_${row.evidence}`) },
   {
     key: "copy",
     label: t("genealogy.copies"),
+    value: (row) => row.copy_of_music_id,
     render: (row) =>
       row.copy_of_music_id ? html`
         <span class="tiny mono">${row.copy_of_music_id}</span>
@@ -146,15 +150,27 @@ const COLUMNS = () => [
     key: "owner",
     label: t("genealogy.uploader"),
     class: "cell-name",
-    render: (row) => html`<${Foreign} text=${row.owner_nickname} />`,
+    value: (row) => row.owner_nickname,
+    render: (row) => {
+      const name = html`<${Foreign} text=${row.owner_nickname} />`;
+      return row.owner_sec_uid ? html`<a href=${link(["profile"], { id: row.owner_sec_uid })}>${name}</a>` : name;
+    },
   },
   {
     key: "first",
     label: t("genealogy.first"),
     class: "nowrap",
-    render: (row) => html`${day(row.first_published_at)}<div class="tiny soft mono">${row.first_aweme_id ?? ""}</div>`,
+    value: (row) => row.first_published_at,
+    render: (row) => {
+      const address = safeLink(row.first_share_url);
+      const name = day(row.first_published_at);
+      return html`
+        ${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${name}</a>` : name}
+        <div class="tiny soft mono">${row.first_aweme_id ?? ""}</div>
+      `;
+    },
   },
-  { key: "videos", label: t("fig.confirmed"), num: true, render: (row) => count(row.confirmed_video_count) },
+  { key: "videos", label: t("fig.confirmed"), num: true, value: (row) => row.confirmed_video_count },
 ];
 
 const MAX_COPIES = 60;

@@ -1,102 +1,178 @@
-// Plots of a result: the same-track graph, and likes, link types, accounts and months as bars.
-import { compact, count, Foreign, publishedAt, safeLink, visible } from "../../format.js";
+// Plots of a result: publication and likes over time, top creators, link types, and the same-track graph.
+import { address, PATHS } from "../../api.js";
+import { compact, count, Foreign, moment, safeLink, visible } from "../../format.js";
 import { html, useMemo, useState } from "../../html.js";
-import { labelOf, t } from "../../i18n.js";
+import { either, labelOf, t, termNames } from "../../i18n.js";
 import { link } from "../../router.js";
-import { Bars, COLORS, shortened, useWidth } from "../../parts/charts.js";
-import { Card, Empty } from "../../parts/ui.js";
+import {
+  Bars,
+  COLORS,
+  LineChart,
+  LogScatter,
+  SHAPES,
+  ShareCurve,
+  shortened,
+  useWidth,
+} from "../../parts/charts.js";
+import { useDocument } from "../../parts/reads.js";
+import { Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import "../../messages/accounts.js";
+import "../../messages/chart.js";
 import "../../messages/figures.js";
 import "../../messages/result.js";
 
-const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
+const MOST_BARS = 12;
 
-function spread(videos) {
-  const bins = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
-  for (const video of videos) {
-    const likes = video.statistics.digg_count;
-    const bin = likes === null ? null : bins.find(({ low, high }) => likes >= low && likes < high);
-    if (bin) bin.value += 1;
-  }
-  return bins.map((bin) => ({
-    ...bin,
-    name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}`,
-  }));
+// A plot with its finding as title, its text alternative and its notes; without points, a sentence.
+function Plot({ plot, children }) {
+  return html`
+    <${Card} title=${either(plot.title, plot.title_zh)}>
+      ${plot.points.length ? children : html`<p class="soft small">${t("chart.no_points")}</p>`}
+      <p class="hidden">${either(plot.alternative, plot.alternative_zh)}</p>
+      <p class="small soft">${either(plot.note, plot.note_zh)}</p>
+    <//>
+  `;
 }
 
-const MOST_MONTHS = 18;
-const before = (month) => {
-  const [year, number] = month.split("-").map(Number);
-  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
-};
-
-// Months without a video are shown as well, so that gaps in time are seen.
-function byMonth(videos) {
-  const months = new Map();
-  for (const video of videos) {
-    const at = publishedAt(video);
-    if (at === null) continue;
-    const month = new Date(at * 1000).toISOString().slice(0, 7);
-    months.set(month, (months.get(month) ?? 0) + 1);
-  }
-  const ordered = [...months.keys()].sort();
-  const items = [];
-  for (let month = ordered.at(-1); month >= ordered[0] && items.length < MOST_MONTHS; month = before(month))
-    items.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
-  return items;
+// The plots of a scan, of all its confirmed videos. What they show and their findings come from the service, so that
+// the shared file says the same.
+export function Plots({ job, result, viewed: { view } }) {
+  const threshold = view.viral_threshold;
+  const { data, error } = useDocument(
+    address(`${PATHS.jobList}/${job.job_id}/plots`, { viral_threshold: String(threshold) }),
+  );
+  if (!result.confirmed_count) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
+  const linkOf = (video) =>
+    video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url);
+  return html`
+    <${ErrorNote} error=${error} />
+    ${!data && !error && html`<${Loading} tall />`}
+    ${data && html`
+      <${Publication} plot=${data.publication} />
+      <${Likes} plot=${data.likes} />
+      <${Creators} plot=${data.creators} accounts=${result.account_summary.accounts} />
+      <${Links} plot=${data.links} />
+    `}
+    ${result.aweme_list.length > 0 && html`
+      <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}>
+        <${Graph} result=${result} linkOf=${linkOf} />
+        ${result.aweme_list.length < result.confirmed_count && html`
+          <p class="small soft">
+            ${t("plot.ranked", { shown: count(result.aweme_list.length), all: count(result.confirmed_count) })}
+          </p>
+        `}
+      <//>
+    `}
+  `;
 }
 
-// Number of videos that a plot of the bars `drawn` leaves out.
-function NotDrawn({ drawn, videos }) {
-  const undrawn = videos.length - drawn.reduce((sum, item) => sum + item.value, 0);
-  return undrawn > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(undrawn) })}</p>`;
+function Publication({ plot }) {
+  const panel = (name, field, color) => {
+    const title = labelOf("axis", name);
+    const series = [
+      { key: name, name: title, color, points: plot.points.map((point) => [point.published_at, point[field]]) },
+    ];
+    return html`
+      <${LineChart}
+        key=${name}
+        label=${title}
+        unit=${title}
+        series=${series}
+        height=${200}
+        isContinuous
+        isFromZero
+        isUtc
+      />
+    `;
+  };
+  return html`
+    <${Plot} plot=${plot}>
+      <div class="grid two">
+        ${panel("videos", "video_count", COLORS[0])} ${panel("likes", "digg_count", COLORS[1])}
+      </div>
+    <//>
+  `;
 }
 
-// `result`: as the address views it.
-export function Plots({ result }) {
-  const videos = result.aweme_list;
-  const likes = useMemo(() => spread(videos), [videos]);
-  const months = useMemo(() => byMonth(videos), [videos]);
-  if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
-  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({
-    key: kind,
-    name: labelOf("link", kind),
-    value: list.length,
-    color: COLORS[at],
-  }));
-  const accounts = [...result.account_summary.accounts]
+function Likes({ plot }) {
+  const kinds = termNames("link").filter((kind) => plot.points.some((point) => point.link_type === kind));
+  const likesOf = (number) => `${count(number)} ${t("stat.digg_count").toLocaleLowerCase()}`;
+  const points = plot.points.map((point) => {
+    const at = Date.parse(point.published_at);
+    const name = visible(point.nickname ?? "");
+    return {
+      key: point.aweme_id,
+      at,
+      value: point.digg_count,
+      shape: SHAPES[kinds.indexOf(point.link_type)],
+      color: COLORS[kinds.indexOf(point.link_type)],
+      text: [`${moment(at / 1000, "UTC")} UTC`, name, likesOf(point.digg_count), labelOf("link", point.link_type)]
+        .filter(Boolean)
+        .join(" · "),
+      label: point.is_labelled && `${shortened(name, 18)} ${count(point.digg_count)}`.trim(),
+    };
+  });
+  return html`
+    <${Plot} plot=${plot}>
+      ${kinds.length > 1 && html`
+        <div class="legend">
+          ${kinds.map((kind, at) => html`
+            <span key=${kind}>
+              <svg width="14" height="12" viewBox="-7 -6 14 12" aria-hidden="true">
+                <path d=${SHAPES[at]} fill=${COLORS[at]} />
+              </svg>${" "}
+              ${labelOf("link", kind)}
+            </span>
+          `)}
+        </div>
+      `}
+      <${LogScatter}
+        points=${points}
+        label=${either(plot.title, plot.title_zh)}
+        unit=${labelOf("axis", "likes")}
+        line=${{ value: plot.viral_threshold, name: likesOf(plot.viral_threshold) }}
+      />
+    <//>
+  `;
+}
+
+function Creators({ plot, accounts }) {
+  const top = [...accounts]
     .sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1))
-    .slice(0, 12)
+    .slice(0, MOST_BARS)
     .map((account) => ({
       key: account.sec_uid,
       name: html`<${Foreign} text=${account.nickname} />`,
       value: account.linked_digg_count,
       text: compact(account.linked_digg_count),
     }));
-  const linkOf = (video) =>
-    video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url);
   return html`
-    ${videos.length < result.confirmed_count && html`
-      <p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>
-    `}
-    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}>
-      <${Graph} result=${result} linkOf=${linkOf} />
+    <${Plot} plot=${plot}>
+      <div class="grid two">
+        <${ShareCurve}
+          points=${plot.points.map((point) => ({ number: point.account_count, share: point.digg_share }))}
+          label=${either(plot.alternative, plot.alternative_zh)}
+          unit=${labelOf("axis", "likes_share")}
+          numberUnit=${labelOf("axis", "creators")}
+          marked=${plot.points.findIndex((point) => point.account_count === plot.half_count)}
+          name=${either(plot.mark, plot.mark_zh)}
+        />
+        <div class="stack tight">
+          <h3>${t("plot.accounts")}</h3>
+          <${Bars} items=${top} label=${t("plot.accounts")} />
+        </div>
+      </div>
     <//>
-    <div class="grid two">
-      <${Card} title=${t("plot.likes")}>
-        <${Bars} items=${likes} label=${t("plot.likes")} />
-        <${NotDrawn} drawn=${likes} videos=${videos} />
-      <//>
-      <${Card} title=${t("plot.kinds")}><${Bars} items=${kinds} label=${t("plot.kinds")} /><//>
-      <${Card} title=${t("plot.accounts")}><${Bars} items=${accounts} label=${t("plot.accounts")} /><//>
-      <${Card} title=${t("plot.months")}>
-        ${months.length
-          ? html`<${Bars} items=${months} label=${t("plot.months")} />`
-          : html`<p class="soft">${count(null)}</p>`}
-        <${NotDrawn} drawn=${months} videos=${videos} />
-      <//>
-    </div>
   `;
+}
+
+function Links({ plot }) {
+  const items = plot.points.map((point) => ({
+    key: point.link_type,
+    name: labelOf("link", point.link_type),
+    value: point.video_count,
+  }));
+  return html`<${Plot} plot=${plot}><${Bars} items=${items} label=${either(plot.title, plot.title_zh)} /><//>`;
 }
 
 const SIZE = 720;

@@ -24,7 +24,7 @@ from warehouse.records.errors import ProfileNotChosenError
 PORT = 8888
 CHECKPOINTS = ".ipynb_checkpoints"
 """Folder of what JupyterLab saves beside the notebooks."""
-NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[4] / "notebooks"
 FIRST = "explore/first_steps.ipynb"
 _CONFIG = Path(__file__).with_name("jupyter_lab_config.json")
 

@@ -1,11 +1,11 @@
 // A cover or an avatar: a small copy that the service keeps, or a plain tile.
-import { PATHS } from "../api.js";
-import { visible } from "../format.js";
-import { html, signal, useRef, useState } from "../html.js";
-import { t } from "../i18n.js";
-import { session } from "../state.js";
-import { Icon } from "./ui.js";
-import "../messages/page.js";
+import { PATHS } from "../../api.js";
+import { visible } from "../../format.js";
+import { html, signal, useRef, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { session } from "../../state.js";
+import { Icon } from "../ui.js";
+import "../../messages/page.js";
 
 const missing = new Set(); // pictures that the service did not have: requested once per view
 const ICONS = { video: "image", track: "note", account: "person" };

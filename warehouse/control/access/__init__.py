@@ -1,0 +1,1 @@
+"""Who may come in: open sessions of browsers, and read-only links."""
