@@ -33,6 +33,7 @@ from api.services.reads.sources import Sources
 from api.services.shared_links import SharedLinkService
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
+from api.services.tracks import TrackService
 from api.settings import SHARED_PAGES, ApiSettings
 from pipelines.captures.tracing import start_tracing
 from pipelines.logs import buffered_logging
@@ -179,6 +180,7 @@ def _build_services(
             control,
             scan_service,
             evidence,
+            read_track=TrackService(engine, control, is_demo=is_demo).page,
             open_signer=lambda: signer_of(open_session_key(settings.data_home), SHARED_PAGES),
         ),
         changes=changes,

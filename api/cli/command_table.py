@@ -70,11 +70,11 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
         ),
         "report": (
             ".report:report",
-            "Write the report of a notebook or a job as one self-contained HTML file.",
+            "Write the report of a notebook, a job or a track as one self-contained HTML file.",
         ),
         "link": (
             ".link:app",
-            "Read-only links to results, for readers without a token: create, list, revoke.",
+            "Read-only links to results and tracks, for readers without a token.",
         ),
         "demo": (
             ".demo:demo",

@@ -399,7 +399,10 @@ class Operations:
     def create_shared_link(
         self, entity_id: str, *, kind: SharedLinkKind | None = None, days: int | None = None
     ) -> answers.SharedLinkData:
-        """Create a read-only link to the result of a job; without `days` it lasts 30."""
+        """Create a read-only link to the result of a job, or with `kind` to the page of a track.
+
+        Without `days` it lasts 30.
+        """
 
     @operation("GET", f"{OWN}/shared", sent_as={"entity_id": "id"})
     def shared_links(

@@ -98,6 +98,7 @@ SUMMARIES_ZH: Mapping[str, str] = {
     "sametrack_video_excerpt": "作品音频试听（MP3）",
     "sametrack_track": "音乐主页",
     "sametrack_job_report": "任务报告（HTML）",
+    "sametrack_track_report": "音乐主页（HTML）",
     "sametrack_notes": "备注与标签",
     "sametrack_note": "保存备注与标签",
     "sametrack_picture": "封面或头像（JPEG）",

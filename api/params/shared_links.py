@@ -10,7 +10,7 @@ from warehouse.control.access.shared_links import SharedLinkKind
 DEFAULT_DAYS = 30
 MAX_DAYS = 365
 _Id = Annotated[PrintableText, Field(min_length=1, max_length=200)]
-_ID_MEANING = "id of a completed job. 已完成任务的 ID"
+_ID_MEANING = "id of a completed job, or music id. 已完成任务的 ID，或音乐 ID"
 
 
 class SharedLinkBody(StrictModel):

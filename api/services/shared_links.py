@@ -19,8 +19,10 @@ from api.schemas.extensions.shared_links import (
     SharedLinkList,
     SharedLinkRevoked,
 )
+from api.schemas.extensions.tracks import TrackPage
 from api.services.evidence.service import EvidenceService
 from api.services.report.job_report import build_job_report, find_reported_job
+from api.services.report.track_report import render_track_report
 from api.settings import SHARED_PAGES
 from pipelines.documents.videos import to_document
 from pipelines.scan.service.service import ScanService
@@ -42,24 +44,29 @@ class SharedLinkService:
         control: Their store.
         scan_service: Finds the results.
         evidence: Finds the compared pairs of a result.
+        read_track: Returns what is stored of a music id; raises NotFoundError if nothing is.
         open_signer: Returns what signs ids; it may create the key.
     """
 
     control: ControlStore
     scan_service: ScanService
     evidence: EvidenceService
+    read_track: Callable[[str], TrackPage]
     open_signer: Callable[[], URLSafeSerializer]
 
     def create(
         self, kind: SharedLinkKind, entity_id: str, *, days: int, created_by: str | None
     ) -> SharedLinkDocument:
-        """Create a link that ends after some days. Until then the job of its result is kept.
+        """Create a link that ends after some days. Until then the job of a result is kept.
 
         Raises:
             JobNotFoundError: There is no such job, or its retention has ended.
-            NotFoundError: The job has no ranking.
+            NotFoundError: The job has no ranking, or nothing is stored of the track.
         """
-        find_reported_job(self.scan_service, entity_id)
+        if kind == "track":
+            self.read_track(entity_id)
+        else:
+            find_reported_job(self.scan_service, entity_id)
         now = to_time(self.control.now())
         assert now is not None, "the clock of the store always has a time"
         link = SharedLink(
@@ -98,7 +105,7 @@ class SharedLinkService:
     def page(self, token: str, *, language: Literal["en", "zh"]) -> str | None:
         """Return the page of a link as HTML text; None if there is nothing to show.
 
-        The same for a link that is unknown, revoked or expired, and for a result that is deleted.
+        The same for a link that is unknown, revoked or expired, and for what is no longer stored.
 
         Raises:
             WarehouseUnavailableError: A store cannot be read.
@@ -111,14 +118,19 @@ class SharedLinkService:
         if link is None:
             return None
         try:
-            scan = find_reported_job(self.scan_service, link.entity_id)
-            page = build_job_report(scan, self.evidence, is_demo=self._is_demo, language=language)
+            page = self._render(link, language)
         except (JobNotFoundError, JobResultMissingError, NotFoundError):
             return None
         # A disk that is full must not keep the page from its reader.
         with suppress(WarehouseError):
             shared_links.record_use(self.control, link_id)
         return page
+
+    def _render(self, link: SharedLink, language: Literal["en", "zh"]) -> str:
+        if link.kind == "track":
+            return render_track_report(self.read_track(link.entity_id), language=language)
+        scan = find_reported_job(self.scan_service, link.entity_id)
+        return build_job_report(scan, self.evidence, is_demo=self._is_demo, language=language)
 
     @property
     def _is_demo(self) -> bool:

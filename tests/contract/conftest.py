@@ -20,7 +20,9 @@ from starlette.types import ASGIApp
 from api.app import create_app
 from api.client import AsyncClient, Client, Connection
 from api.openapi import description
+from api.responses.errors import NotFoundError
 from api.routes.dependencies import Services
+from api.schemas.extensions.tracks import TrackPage
 from api.server.access.sessions import KEY_BYTES, SessionStore, signer_of
 from api.server.health import Readiness
 from api.server.middleware import RequestLogger
@@ -28,6 +30,7 @@ from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.shared_links import SharedLinkService
 from api.services.sql.service import SqlService
+from api.services.tracks import TrackService
 from api.settings import SHARED_PAGES, ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
@@ -134,8 +137,18 @@ class Service:
             return None
         signer = signer_of(b"k" * KEY_BYTES, SHARED_PAGES)
         return SharedLinkService(
-            self.control, self.scan_service(), self.evidence(), open_signer=lambda: signer
+            self.control,
+            self.scan_service(),
+            self.evidence(),
+            read_track=self.read_track,
+            open_signer=lambda: signer,
         )
+
+    def read_track(self, music_id: str) -> TrackPage:
+        """What is stored of a track; without stores nothing is."""
+        if self.reads is None:
+            raise NotFoundError("Nothing is stored", hint="Scan it first")
+        return TrackService(self.reads.engine, self.reads.control, is_demo=True).page(music_id)
 
     def app(self, *, note: RequestLogger | None = None, **settings: Any) -> ASGIApp:
         return create_app(

@@ -2,7 +2,7 @@
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,24 @@ from api.responses.documents import Envelope
 from api.schemas.extensions.shared_links import SharedLinkDocument, SharedLinkList
 from api.server.access.sessions import KEY_BYTES
 from api.settings import SHARED_PAGES
+from tests.contract import test_track_routes
+from tests.scripted_reads import ReadService, open_reads
 from tests.stored_results import MUSIC_ID
-from warehouse.control import jobs
+from warehouse.control import jobs, notes
 
 PLACE = "/api/v1/sametrack/shared"
 TOKEN = "sesam-42"
 MINE = {"Authorization": f"Bearer {TOKEN}"}
 UNKNOWN = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
+TRACK = test_track_routes.TRACK
+
+
+@pytest.fixture(scope="module")
+def stored_track(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadService]:
+    """Stores with a scanned track."""
+    with open_reads(tmp_path_factory.mktemp("shared")) as reads:
+        test_track_routes.fill(reads.engine)
+        yield reads
 
 
 @pytest.fixture
@@ -315,3 +326,57 @@ def test_a_service_without_a_profile_has_no_links(service: Any) -> None:
     assert client.get(f"{SHARED_PAGES}unknown").status_code == 404
     refused = client.get(PLACE)
     assert refused.json()["data"]["error"]["type"] == "profile_not_chosen"
+
+
+def test_a_stranger_reads_the_page_of_a_track_until_its_link_is_revoked(
+    service: Any, stored_track: ReadService
+) -> None:
+    service.reads = stored_track
+    notes.write(stored_track.control, "track", TRACK, text="for our eyes only", tags=[])
+    operator, stranger = service.client(own_api_token=TOKEN), service.client(own_api_token=TOKEN)
+    operator.headers.update(MINE)
+    link = create(operator, TRACK, kind="track")
+    assert (link["kind"], link["id"], link["is_demo_data"]) == ("track", TRACK, True)
+    page = stranger.get(link["path"])
+    assert page.status_code == 200
+    assert "Night Flight" in page.text
+    assert "demo data" in page.text
+    for hidden in ("<script", "<a ", "for our eyes only", "/api/"):
+        assert hidden not in page.text
+    assert stranger.get(f"/api/v1/sametrack/tracks/{TRACK}").status_code == 401
+    assert links_of(operator, kind="track", id=TRACK)[0]["last_used_at"] is not None
+    assert links_of(operator, kind="result") == []
+    assert operator.delete(f"{PLACE}/{link['link_id']}").status_code == 200
+    ended = stranger.get(link["path"])
+    assert (ended.status_code, "This link is not valid" in ended.text) == (404, True)
+
+
+def test_the_page_of_a_track_is_what_is_stored_when_it_is_opened(
+    service: Any, tmp_path: Path
+) -> None:
+    with open_reads(tmp_path / "reads") as reads:
+        service.reads = reads
+        test_track_routes.fill(reads.engine)
+        link = create(service.client(), TRACK, kind="track")
+        assert "first scan" in service.client().get(link["path"]).text
+        test_track_routes.scan(reads.engine, "third", [], day=5)
+        assert "2026-11-07 09:00 UTC" in service.client().get(link["path"]).text
+
+
+def test_a_link_to_a_track_of_which_nothing_is_stored_says_what_to_do(
+    service: Any, operator: TestClient
+) -> None:
+    refused = operator.post(PLACE, json={"id": "7399999999999999999", "kind": "track"})
+    error = refused.json()["data"]["error"]
+    assert (refused.status_code, error["type"]) == (404, "not_found")
+    assert error["hint"].startswith("Scan it first")
+    assert links_of(operator) == []
+
+
+def test_a_link_to_a_track_that_is_no_longer_stored_shows_nothing(
+    service: Any, stored_track: ReadService
+) -> None:
+    service.reads = stored_track
+    link = create(service.client(), TRACK, kind="track")
+    service.reads = None
+    assert service.client().get(link["path"]).status_code == 404

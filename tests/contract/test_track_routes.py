@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from starlette.testclient import TestClient
@@ -208,6 +209,25 @@ def test_a_music_id_of_which_nothing_is_stored_is_not_found_and_says_what_to_do(
     assert (answer.status_code, error["type"]) == (404, "not_found")
     assert "7399999999999999999" in error["detail"]
     assert error["hint"].startswith("Scan it first")
+
+
+@pytest.mark.parametrize(("language", "shown"), [("en", "en"), ("zh", "zh-Hans")])
+def test_the_page_is_a_file_without_script(reads: ReadService, language: str, shown: str) -> None:
+    file = reads.client().get(f"{TRACKS}/{TRACK}/report", params={"language": language})
+    assert file.status_code == 200
+    assert file.headers["content-type"] == "text/html; charset=utf-8"
+    assert "sandbox" in file.headers["content-security-policy"]
+    name = unquote(file.headers["content-disposition"])
+    assert "Night Flight – " in name
+    assert f'<html lang="{shown}">' in file.text
+    assert "<script" not in file.text
+    assert "for the campaign" not in file.text
+
+
+def test_a_file_of_an_unknown_track_or_language_is_refused(reads: ReadService) -> None:
+    unknown = reads.client().get(f"{TRACKS}/7399999999999999999/report")
+    assert unknown.json()["data"]["error"]["type"] == "not_found"
+    assert reads.client().get(f"{TRACKS}/{TRACK}/report?language=fr").status_code == 400
 
 
 @pytest.mark.parametrize("music_id", ["1234", "abcdef", "1" * 31])

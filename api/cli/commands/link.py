@@ -1,4 +1,4 @@
-"""`sametrack link`: read-only links to results, for readers without a token."""
+"""`sametrack link`: read-only links to results and tracks, for readers without a token."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,28 +26,37 @@ TO_THE_MINUTE = 16
 _DAYS = field_parameter(SharedLinkBody, "days")
 
 app = typer.Typer(
-    help="Read-only links to results, for readers without a token: create, list, revoke.",
+    help="Read-only links to results and tracks, for readers without a token.",
     no_args_is_help=True,
 )
 
 
 @app.command("create")
 def create(
-    job_id: Annotated[
-        str, typer.Argument(metavar="JOB", help="Id of a completed job, or a unique prefix.")
+    entity_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="Id of a completed job, or a unique prefix; with --track the music id of a track.",
+        ),
     ],
     *,
+    is_track: Annotated[
+        bool, typer.Option("--track", help="Show the page of a track, as stored when opened.")
+    ] = False,
     days: Annotated[
         int, typer.Option(min=_DAYS.minimum, max=_DAYS.maximum, help="Days until it ends.")
     ] = _DAYS.default,
     as_json: JsonDataOption = False,
     api: ApiOption = None,
 ) -> None:
-    """Create a link to the report of a job. The job is kept until the link ends."""
+    """Create a link to the report of a job, which is kept until the link ends, or to a track."""
 
     async def send(client: AsyncClient) -> "ApiResponse[answers.SharedLinkData]":
+        if is_track:
+            return await client.create_shared_link(entity_id, kind="track", days=days)
         jobs = (await client.jobs(limit=LISTED_JOBS)).data["jobs"]
-        whole_id = expand_job_id(job_id, [job["job_id"] for job in jobs])
+        whole_id = expand_job_id(entity_id, [job["job_id"] for job in jobs])
         return await client.create_shared_link(whole_id, days=days)
 
     def view(console: Console, link: "answers.SharedLinkData") -> None:
@@ -67,7 +76,7 @@ def list_all(*, as_json: JsonDataOption = False, api: ApiOption = None) -> None:
 
     def view(console: Console, document: "answers.SharedLinksData") -> None:
         if not document["links"]:
-            terminal.print_message("no links; [bold]sametrack link create JOB[/] creates one")
+            terminal.print_message("no links; [bold]sametrack link create ID[/] creates one")
             return
         table = Table("link", "of", "created by", "until", "last used", box=box.SIMPLE_HEAD)
         for link in document["links"]:

@@ -1,6 +1,6 @@
-"""`sametrack report`: write the report of a notebook or of a completed job.
+"""`sametrack report`: write the report of a notebook, of a completed job or of a track.
 
-Notebooks are in `pipelines/reports`, the report of a job in `api/services/report`.
+Notebooks are in `pipelines/reports`, the reports of a job and of a track in `api/services/report`.
 """
 
 import re
@@ -14,20 +14,24 @@ from rich.table import Table
 from api.cli.local_job_client import open_local_job_client, reports_dir
 from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
-from api.cli.stores import stored_settings
+from api.cli.stores import read_stored_track, stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.report.render import render_report
+from api.services.report.track_report import render_track_report
 from pipelines.documents.messages import counted
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
+from warehouse.records.values import PLATFORM_ID
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
+_MUSIC_ID = re.compile(PLATFORM_ID)
 _HINT = "sametrack report --list"
 
 _What = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="Name of a report, or id of a completed job.")
+    str | None,
+    typer.Argument(metavar="NAME", help="Name of a report, id of a completed job, or music id."),
 ]
 _Parameters = Annotated[
     list[str] | None,
@@ -62,7 +66,7 @@ def report(
         bool, typer.Option("--list", help="List reports and their parameters.")
     ] = False,
 ) -> None:
-    """Write the report of a notebook or a job as one self-contained HTML file.
+    """Write the report of a notebook, a job or a track as one self-contained HTML file.
 
     The tables of a notebook are written as CSV to a folder next to the page.
     """
@@ -81,12 +85,13 @@ def report(
         _print_catalogue()
     elif what is None:
         exit_with_input_error("no report was named", hint=_HINT)
-    elif _JOB_ID.fullmatch(what):
+    elif _JOB_ID.fullmatch(what) or _MUSIC_ID.fullmatch(what):
         if parameters or as_of:
             exit_with_input_error(
-                "the report of a job takes no parameters and no --as-of", hint=_HINT
+                "the report of a job or a track takes no parameters and no --as-of", hint=_HINT
             )
-        _report_job(what, output, with_pdf=pdf, language=language)
+        write = _report_job if _JOB_ID.fullmatch(what) else _report_track
+        write(what, output, with_pdf=pdf, language=language)
     else:
         _report_notebook(
             what,
@@ -111,14 +116,27 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
                 f"job {job['job_id']} is {job['status']} and has no result to report"
             )
         pairs = job_client.gather_pairs(job)
-    path = output or reports_dir(settings) / f"{job['job_id']}.html"
     page = render_report(job, pairs=pairs, language=language)
+    _write(page, output or reports_dir(settings) / f"{job['job_id']}.html", with_pdf=with_pdf)
+
+
+def _report_track(music_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
+    """Write the page of a track as it is stored."""
+    settings = stored_settings()
+    if with_pdf:
+        find_chromium(settings.chromium_path)  # fail before anything is written
+    page = render_track_report(read_stored_track(music_id), language=language)
+    _write(page, output or reports_dir(settings) / f"{music_id}.html", with_pdf=with_pdf)
+
+
+def _write(page: str, path: Path, *, with_pdf: bool) -> None:
+    """Write a page, and its PDF next to it."""
     write_atomically(path, [page.encode()])
     print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
 
-        with err.status("printing"), open_printer(settings.chromium_path) as printer:
+        with err.status("printing"), open_printer(stored_settings().chromium_path) as printer:
             printed = printer.write(page, path)
         print_written(printed)
 
@@ -179,4 +197,5 @@ def _print_catalogue() -> None:
         )
         table.add_row(safe(notebook.name), safe(notebook.purpose), parameters or "none")
     table.add_row("JOB_ID", "The result of one completed job, with its evidence.", "none")
+    table.add_row("MUSIC_ID", "The page of one track: usage count, scans, creators.", "none")
     out.print(table)

@@ -8,10 +8,9 @@ from api.cli import terminal
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.results import print_banner
 from api.cli.rendering.tracks import print_track
-from api.cli.stores import call_service_or_stores, stored_settings
+from api.cli.stores import call_service_or_stores, read_stored_track, stored_settings
 from pipelines.captures.inputs import check_music_form, read_music_input
 from pipelines.platform.providers import choose_profile
-from warehouse.home import is_demo_world, open_home
 from warehouse.records.errors import InvalidMusicInputError
 from warehouse.records.values import ReadOnlyDocument
 
@@ -33,7 +32,7 @@ def track(
     """
     music_id = _read_music_id(music)
     document: ReadOnlyDocument = call_service_or_stores(
-        api, lambda client: client.track(music_id), lambda: _read_page(music_id)
+        api, lambda client: client.track(music_id), lambda: read_stored_track(music_id)
     )
     if document["is_demo_data"] and not as_json:
         print_banner(terminal.err)
@@ -57,13 +56,3 @@ def _read_music_id(text: str) -> str:
             hint="`sametrack scan LINK` finds the track behind the link and shows its music id",
         )
     return music.value
-
-
-def _read_page(music_id: str) -> ReadOnlyDocument:
-    from api.services.tracks import TrackService  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
-    from pipelines.open_stores import open_control_of, open_engine_of  # noqa: PLC0415 -- as above
-
-    settings = stored_settings()
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
-        return TrackService(engine, control, is_demo=is_demo_world(home.world)).page(music_id)

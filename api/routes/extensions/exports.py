@@ -9,25 +9,18 @@ from pydantic import Field, StrictBool, StrictInt
 from starlette.responses import Response
 
 from api.params.fields import PrintableText, QueryModel, parameter_field
-from api.params.scan import RankingQuery
-from api.responses.envelope import (
-    JsonResponse,
-    conditional_response,
-    record_parameters,
-    request_info,
-)
+from api.responses.envelope import JsonResponse, conditional_response, record_parameters
 from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep, check_query
 from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
 from api.schemas import responses
 from api.schemas.extensions import exports
-from api.services.exports.file_names import attachment_headers, to_file_name
+from api.services.exports.file_names import attachment_headers
 from api.services.exports.source_reader import check_source, fetch_source, owner_of
 from api.services.exports.table_view import TableView
-from api.services.exports.tables import TableName, build_file, day_of, subject_of
+from api.services.exports.tables import TableName, build_file, subject_of
 from api.services.job_document import scan_job_id, to_scan_parameters
-from api.services.report.job_report import build_job_report, find_reported_job
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.documents.result_plots import build_plots
@@ -41,7 +34,7 @@ from warehouse.exports.table_files import TableFormat
 from warehouse.home import open_home
 from warehouse.queries.captures import read_so_far
 from warehouse.records.evidence import Verdict
-from warehouse.records.values import Document, ReadOnlyDocument
+from warehouse.records.values import Document
 
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
@@ -141,14 +134,6 @@ class PlotsQuery(QueryModel):
     """Query of the plots of a job."""
 
     viral_threshold: StrictInt | None = parameter_field("viral_threshold", has_default=False)
-
-
-class ReportQuery(TableViewQuery, RankingQuery):
-    """Query of a report: the view of the ranking that it holds, and its language."""
-
-    language: SheetLanguage = Field(
-        "en", description="language that the page shows first. 页面默认语言"
-    )
 
 
 @router.get(
@@ -286,58 +271,6 @@ def sametrack_storage(request: Request, sources: SourcesDep) -> Response:
         is_demo=sources.is_demo,
     )
     return conditional_response(request.scope, storage)
-
-
-@exporting.get(
-    "/api/v1/sametrack/jobs/{job_id}/report",
-    summary="Report of a job as one file (HTML)",
-    responses={
-        OK: responses.file("text/html", "Page without script that contacts nobody"),
-        **responses.error_responses("invalid_parameter", *responses.JOB_ERRORS, "not_found"),
-    },
-    response_class=Response,
-)
-def sametrack_job_report(
-    request: Request,
-    job_id: JobId,
-    query: Annotated[ReportQuery, Query()],
-    scan_service: ScanServiceDep,
-    evidence: EvidenceDep,
-) -> Response:
-    """Return the result of a scan as one self-contained page that needs no service. 任务报告.
-
-    Its ranking has the order, the filters and the columns of the query. The page holds both
-    languages, contacts nobody and has no script. Answers 404 for a job without a ranking.
-    """
-    record_parameters(request.scope, {"job_id": job_id, **query.model_dump()})
-    scan = find_reported_job(scan_service, job_id)
-    is_demo = scan_service.world.is_demo
-    page = build_job_report(
-        scan,
-        evidence,
-        is_demo=is_demo,
-        language=query.language,
-        ranking=query.to_parameters(to_scan_parameters(scan.job)),
-        include_variants=query.include_variants,
-        view=query.to_table_view(),
-    )
-    call = request_info(request.scope)
-    result: ReadOnlyDocument = scan.result or {}
-    day = day_of(result, call.moment, call.time_zone)
-    name = to_file_name(
-        subject_of(result, "report"),
-        "report",
-        day,
-        "html",
-        is_demo=is_demo,
-        language=query.language,
-    )
-    headers = {
-        **attachment_headers(name),
-        # A browser that opens the file here must not give it the rights of this site.
-        "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
-    }
-    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
 @exporting.get(

@@ -34,9 +34,10 @@ LinkId = Annotated[str, Path(description="`link_id` of a read-only link. 只读�
 def sametrack_shared_create(
     request: Request, body: Annotated[SharedLinkBody, Body()], links: SharedLinksDep
 ) -> Response:
-    """Create the address of a page that shows one result to readers without a token. 创建只读链接.
+    """Create the address of a page for readers without a token. 创建只读链接.
 
-    The page is the report of the job. The job is kept until the link ends.
+    It shows the report of a job, which is kept until the link ends, or the page of a track as it is
+    stored when it is opened.
     """
     record_parameters(request.scope, body.model_dump())
     caller: Caller | None = getattr(request.state, "caller", None)

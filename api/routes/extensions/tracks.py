@@ -15,10 +15,22 @@ from warehouse.records.values import PLATFORM_ID
 router = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 
 
+MusicId = Annotated[
+    str,
+    Path(
+        pattern=f"^{PLATFORM_ID}$",
+        description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
+    ),
+]
+
+
 async def _track_service(sources: SourcesDep) -> TrackService:
     return built_from(
         sources, lambda chosen: TrackService(chosen.engine, chosen.control, is_demo=chosen.is_demo)
     )
+
+
+TracksDep = Annotated[TrackService, Depends(_track_service)]
 
 
 @router.get(
@@ -32,17 +44,7 @@ async def _track_service(sources: SourcesDep) -> TrackService:
         "not_found",
     ),
 )
-def sametrack_track(
-    request: Request,
-    music_id: Annotated[
-        str,
-        Path(
-            pattern=f"^{PLATFORM_ID}$",
-            description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
-        ),
-    ],
-    tracks: Annotated[TrackService, Depends(_track_service)],
-) -> Response:
+def sametrack_track(request: Request, music_id: MusicId, tracks: TracksDep) -> Response:
     """Return the usage count over time, all scans, creators, regions and variants of a track.
 
     Reads stored observations only; answers 404 if nothing is stored of the music id.

@@ -48,6 +48,7 @@ EXAMPLES: dict[str, Document] = {
         _JOB,
     ),
     "sametrack_job_report": {**_JOB, "language": "zh"},
+    "sametrack_track_report": {"music_id": _MUSIC_ID, "language": "zh"},
     "sametrack_job_ranking": {**_JOB, "sort_by": "latest"},
     **dict.fromkeys(
         (

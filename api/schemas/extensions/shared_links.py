@@ -13,7 +13,7 @@ class SharedLinkDocument(ClosedDocument):
 
     link_id: str
     kind: SharedLinkKind
-    id: Annotated[str, Field(description="id of what it shows; of a result, that of the job")]
+    id: Annotated[str, Field(description="id of what it shows: of a job, or music id")]
     path: Annotated[
         str, Field(description="address of the page on this service", examples=["/shared/Im…"])
     ]

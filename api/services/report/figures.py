@@ -1,4 +1,4 @@
-"""Inline SVG of the report: measurements against their limits. Plots are in `plots.py`.
+"""Inline SVG of reports: measurements against their limits, and bars. Plots are in `plots.py`.
 
 Numbers in, markup out. Colours are classes of the page's style sheet, so charts have its palette.
 All outside text is escaped.
@@ -100,4 +100,17 @@ def draw_gauge(gauge: Gauge) -> Markup:
         kind={True: "met", False: "missed", None: "unknown"}[gauge.is_met],
         length=f"{length:.1f}",
         tick=f"{tick:.1f}",
+    )
+
+
+def draw_bar(value: int, most: int, *, is_unknown: bool = False) -> Markup:
+    """Draw a count as a bar, whose full length is `most`; its number stands beside it."""
+    return Markup(
+        '<svg class="gauge" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">'
+        '<rect class="{kind}" x="0" y="2" width="{length:.1f}" height="10" rx="2"/></svg>'
+    ).format(
+        w=BAR_WIDTH,
+        h=BAR_HEIGHT,
+        kind="unknown" if is_unknown else "bar-1",
+        length=BAR_WIDTH * value / max(1, most),
     )

@@ -5,17 +5,17 @@ policy blocks every request, so opening it contacts nobody. jinja2 escapes every
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from datetime import datetime
 
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.exports.table_view import WHOLE_TABLE, TableView
 from api.services.exports.tables import TABLES
 from api.services.report import figures, plots
 from api.services.report.ground_truth import Judgement
+from api.services.report.pages import open_pages, written_at
 from pipelines.documents import messages
 from pipelines.documents.column_messages import COLUMNS
-from pipelines.documents.html_pages import PageTemplates, plain_text
+from pipelines.documents.html_pages import plain_text
 from pipelines.documents.messages import Message, reason_message, stop_message
 from pipelines.documents.result_plots import build_plots
 from pipelines.parameters.scan import (
@@ -31,7 +31,6 @@ from warehouse.records.videos import COUNTS
 
 FURTHER_COLUMNS = ("create_time", "source_music_title", "music_created_at", "observed_at")
 """Columns of the ranking that a report has only if its view names them."""
-WEB_SCHEMES = frozenset({"http", "https"})
 
 
 def render_report(
@@ -95,6 +94,7 @@ def render_report(
         job=job,
         result=result,
         heading=heading,
+        is_demo_data=result["is_demo_data"],
         # Only the sandbox has a ground truth.
         judgement=judgement,
         pairs=pairs or ReportEvidence(),
@@ -113,7 +113,7 @@ def render_report(
         ),
         # The page holds both languages; the reader switches between them.
         sheets=(fill_error_sheet(result), fill_error_sheet(result, language="zh")),
-        written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        written_at=written_at(),
     )
 
 
@@ -138,8 +138,6 @@ _MESSAGES = {
     "by_name": messages.BY_NAME,
     "recall_of": messages.RECALL_OF,
     "true_labels": messages.TRUE_LABELS,
-    "demo_banner": messages.DEMO_BANNER,
-    "never_everything": messages.NOT_EXHAUSTIVE,
 }
 """What templates may use of `messages.py`, by short name."""
 
@@ -192,27 +190,8 @@ def _parameter_text(value: object) -> str:
     return "—" if value is None else str(value)
 
 
-def _link(address: object) -> str:
-    """Return a web address, or "" for anything else."""
-    # A `javascript:` link must never appear on a page that the user opens.
-    text = str(address or "")
-    try:
-        return text if urlsplit(text).scheme in WEB_SCHEMES else ""
-    except ValueError:
-        return ""
-
-
-_PAGES = PageTemplates(
-    "api.services.report",
-    filters={
-        "number": lambda value: "—" if value is None else f"{value:,}",
-        "share": lambda value: "—" if value is None else f"{100 * value:.1f} %",
-        "day": lambda seconds: (
-            "—" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-        ),
-        "link": _link,
-    },
-    names={
+_PAGES = open_pages(
+    {
         "messages": _MESSAGES,
         "cell": _cell,
         "to_gauges": figures.to_gauges,
@@ -221,5 +200,5 @@ _PAGES = PageTemplates(
         "draw_likes": plots.draw_likes,
         "draw_creators": plots.draw_creators,
         "draw_key": plots.draw_key,
-    },
+    }
 )

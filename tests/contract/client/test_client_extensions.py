@@ -32,6 +32,7 @@ AS_FILES = {
     # what is no envelope comes by a plain GET: pictures, sounds, tables, the words of supervisors
     "sametrack_comparison_svg", "sametrack_comparison_png", "sametrack_comparison_excerpt",
     "sametrack_video_excerpt", "sametrack_picture", "sametrack_job_report",
+    "sametrack_track_report",
     "sametrack_export", "sametrack_sql_export", "healthz", "readyz",
 }  # fmt: skip
 LISTENED_TO = {"sametrack_job_events"}  # by `watch` and `wait`

@@ -15,6 +15,7 @@ from api.cli.main import app
 from api.client import AsyncClient, ConnectionFailedError
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE
+from api.responses.errors import NotFoundError
 from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import InvalidParameterError
 
@@ -61,9 +62,11 @@ def test_search_commands_exit_with_status_1_for_verification(run: Any) -> None:
 def test_link_commands_say_what_is_not_there(run: Any) -> None:
     empty = run("link", "list")
     assert (empty.exit_code, json.loads(run("link", "list", "--json").stdout)["links"]) == (0, [])
-    assert "link create JOB" in empty.stderr
+    assert "link create ID" in empty.stderr
     unknown = run("link", "create", "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61")
     assert (unknown.exit_code, "job_not_found" in unknown.stderr) == (2, True)
+    track = run("link", "create", "--track", "7399999999999999999")
+    assert (track.exit_code, "Nothing is stored" in track.stderr) == (2, True)
     gone = run("link", "revoke", "a" * 32)
     assert (gone.exit_code, "not_found" in gone.stderr) == (2, True)
 
@@ -137,6 +140,23 @@ def test_a_list_says_how_much_was_ever_seen_and_where_it_goes_on(run: Any) -> No
     assert after.exit_code == 0
     assert after.stdout != page.stdout
     assert run("hashtag", "list", "12").exit_code == 2
+
+
+def test_the_page_of_a_stored_track_is_written_and_linked(run: Any, tmp_path: Path) -> None:
+    track = SandboxWorld(7, 0.2).tracks[0]
+    file = tmp_path / "track.html"
+    unknown = run("report", track.music_id, "--output", str(file))
+    assert isinstance(unknown.exception, NotFoundError)
+    assert not file.exists()
+    listed = json.loads(run("music", "list", track.music_id, "--count", "1", "--json").stdout)
+    assert run("videos", listed["aweme_list"][0]["aweme_id"]).exit_code == 0
+    written = run("report", track.music_id, "--output", str(file), "--language", "zh")
+    assert written.exit_code == 0, written.output
+    page = file.read_text()
+    assert track.music_id in page
+    assert '<html lang="zh-Hans">' in page
+    link = json.loads(run("link", "create", "--track", track.music_id, "--json").stdout)
+    assert (link["kind"], link["id"]) == ("track", track.music_id)
 
 
 def test_a_ranking_is_a_job_to_follow_and_a_batch_judges_each(run: Any) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from warehouse.control.database import ControlStore, to_time
 from warehouse.control.schema import JOBS, SHARED_LINKS
 
-SharedLinkKind = Literal["result"]
+SharedLinkKind = Literal["result", "track"]
 SHARED_LINK_KINDS: tuple[SharedLinkKind, ...] = get_args(SharedLinkKind)
 
 
@@ -24,7 +24,7 @@ class SharedLink:
     Attributes:
         link_id: A random id.
         kind: What it shows.
-        entity_id: Its id: of a result, that of the job.
+        entity_id: Its id: of a result, that of the job; of a track, its music id.
         created_by: Who created it; None: no token was set.
         created_at: When.
         expires_at: When it ends.
@@ -41,7 +41,7 @@ class SharedLink:
 
 
 def add(control: ControlStore, link: SharedLink) -> None:
-    """Add a link, and keep the job of its result until it ends; delete links that have expired."""
+    """Add a link, and keep the job of a result until it ends; delete links that have expired."""
     ends_at = link.expires_at.timestamp()
     shown_job = sa.update(JOBS).where(JOBS.c.job_id == link.entity_id, JOBS.c.expires_at < ends_at)
     with control.write() as connection:
@@ -58,7 +58,8 @@ def add(control: ControlStore, link: SharedLink) -> None:
                 expires_at=ends_at,
             )
         )
-        connection.execute(shown_job.values(expires_at=ends_at))
+        if link.kind == "result":
+            connection.execute(shown_job.values(expires_at=ends_at))
 
 
 def newest(

@@ -113,9 +113,14 @@ addMessages({
   "link.days": ["Days until it ends", "有效天数"],
   "link.days_hint": ["{low} to {high}", "{low} 至 {high} 天"],
   "link.existing": ["Valid links", "有效链接"],
-  "link.lead": [
+  "link.lead_result": [
     "Whoever has the link sees this result, without an account, and nothing else of this service.",
     "获得链接的人无需账号即可查看此结果，但无法访问本服务的其他内容。",
+  ],
+  "link.lead_track": [
+    "Whoever has the link sees this page as it is when they open it, without an account and without notes, and " +
+      "nothing else of this service.",
+    "获得链接的人无需账号即可查看本页在打开时的最新数据（不含备注），但无法访问本服务的其他内容。",
   ],
   "link.made_by": ["Created {time} by {name}", "{name} 创建于 {time}"],
   "link.made_on": ["Created {time}", "创建于 {time}"],

@@ -54,6 +54,11 @@ addMessages({
     "创作者主页显示的 IP 属地，扫描读取主页后才能得知。",
   ],
   "trackpage.result_deleted": ["result deleted", "结果已删除"],
+  "trackpage.save": ["Save as a web page", "导出为网页文件"],
+  "trackpage.save_note": [
+    "One HTML file with what this page shows, without notes; it opens in any browser",
+    "一个网页文件，内容与本页一致（不含备注），可用任意浏览器打开",
+  ],
   "trackpage.scan": ["Scan", "扫描"],
   "trackpage.scan_this": ["Scan this track", "扫描该音乐"],
   "trackpage.scans": ["Scans", "扫描记录"],

@@ -156,14 +156,14 @@ export function FileMenu({ fetchForm, name, note, label }) {
   `;
 }
 
-// Saves the result as one HTML page that needs no service; `query`: of the address, whose view the page has.
-export function ShareButton({ jobId, query = {} }) {
+// Saves a result or a track as one HTML page that needs no service. `source`: the path of its page; `view`: what is
+// shown of it, as parameters of the page; `label` and `title`: what the button says.
+export function ShareButton({ source, view = {}, label, title }) {
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     try {
-      const view = { ...fileView(query), language: lang.value };
-      const response = await fetchFile(address(`${PATHS.jobList}/${jobId}/report`, view));
+      const response = await fetchFile(address(`${source}/report`, { ...view, language: lang.value }));
       download(await response.blob(), nameOf(response));
     } catch (error) {
       notifyError(error);
@@ -172,9 +172,7 @@ export function ShareButton({ jobId, query = {} }) {
     }
   };
   return html`
-    <button type="button" class="button little" disabled=${busy} title=${t("export.share_note")} onClick=${save}>
-      ${t("export.share")}
-    </button>
+    <button type="button" class="button little" disabled=${busy} title=${title} onClick=${save}>${label}</button>
   `;
 }
 

@@ -1,4 +1,4 @@
-// Read-only links to a result: creates, copies, lists and revokes them.
+// Read-only links to a result or a track: creates, copies, lists and revokes them.
 import { PATHS, request, unlessAborted } from "../api.js";
 import { Foreign, moment } from "../format.js";
 import { html, useEffect, useRef, useState } from "../html.js";
@@ -11,7 +11,7 @@ import "../messages/page.js";
 
 const addressOf = (entry) => new URL(entry.path, location.origin).href;
 
-// `kind`: what the service can share, so far a result; `id`: that of its job.
+// `kind`: "result" or "track"; `id`: that of the job, or the music id.
 export function LinkButton({ kind, id }) {
   const [isOpen, setOpen] = useState(false);
   return html`
@@ -69,7 +69,7 @@ function Links({ kind, id, onClose }) {
     <dialog ref=${box} onClose=${onClose} aria-label=${t("link.title")}>
       <div class="stack">
         <h2>${t("link.title")}</h2>
-        <p class="small soft">${t("link.lead")}</p>
+        <p class="small soft">${t(`link.lead_${kind}`)}</p>
         <form class="stack tight" onSubmit=${submit}>
           <${TextField}
             type="number"

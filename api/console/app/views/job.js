@@ -5,7 +5,7 @@ import { html, signal, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
 import { isDemo, notify } from "../state.js";
-import { ShareButton } from "../parts/export.js";
+import { fileView, ShareButton } from "../parts/export.js";
 import { LinkButton } from "../parts/link.js";
 import { Raw } from "../parts/raw.js";
 import { isTrack, openJob } from "../parts/scan_request.js";
@@ -175,7 +175,12 @@ export function JobView({ jobId, query }) {
         ${job?.status === "completed" && "sort_by" in job.parameters && html`<${ScanAgain} job=${job} isFresh />`}
         ${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}
         ${job?.result && job.result.kind !== "discovery" && html`
-          <${ShareButton} jobId=${jobId} query=${query} />
+          <${ShareButton}
+            source=${`${PATHS.jobList}/${jobId}`}
+            view=${fileView(query)}
+            label=${t("export.share")}
+            title=${t("export.share_note")}
+          />
           <${LinkButton} kind="result" id=${jobId} />
         `}
         <a class="button little wide-only" href=${link(["hot"])}>${t("job.new")}</a>

@@ -7,6 +7,7 @@ import { labelOf, listed, t } from "../i18n.js";
 import { link } from "../router.js";
 import { Bars, LineChart } from "../parts/charts.js";
 import { ExportMenu, ShareButton } from "../parts/export.js";
+import { LinkButton } from "../parts/link.js";
 import { NotePad } from "../parts/notes.js";
 import { Picture } from "../parts/media/picture.js";
 import { Raw } from "../parts/raw.js";
@@ -82,7 +83,6 @@ function ScanButton({ id, label }) {
 }
 
 function Overview({ track, source }) {
-  const newest = track.scans.find((scan) => scan.has_result);
   const usage = track.usage.points.at(-1);
   const videos = track.videos.at(-1);
   return html`
@@ -96,7 +96,8 @@ function Overview({ track, source }) {
       </span>
       <div class="row no-print">
         <${ScanButton} id=${track.music_id} label=${t("trackpage.again")} />
-        ${newest && html`<${ShareButton} jobId=${newest.job_id} />`}
+        <${ShareButton} source=${source} label=${t("trackpage.save")} title=${t("trackpage.save_note")} />
+        <${LinkButton} kind="track" id=${track.music_id} />
         <${WatchButton} kind="track" id=${track.music_id} title=${track.title} />
         <${NotePad} kind="track" id=${track.music_id} />
       </div>
