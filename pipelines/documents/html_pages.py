@@ -1,7 +1,7 @@
 """HTML pages that are one file: every text escaped, the style sheet inline, no script, no request.
 
-All reports share the palette (`palette.py`) and `design.css`; a template adds a style sheet of its
-own. The content security policy of a template allows the three together by `style_hash`.
+All pages share the palette (`palette.py`), reports share `design.css`, and a template adds a style
+sheet of its own. Its content security policy allows them together by `style_hash`.
 """
 
 import base64
@@ -55,12 +55,13 @@ class PageTemplates:
             template: Name of the template.
             style: Name of its own style sheet.
             running: For a report: what every printed page but the first has at its top, left and
-                right. None: the page has its own style sheet alone.
+                right. None: the page has the palette and its own style sheet alone.
             values: What the template uses.
         """
         text = self._style(style)
         if running is not None:
             text = f"{_shared_design()}{text}{_running_header(*running)}"
+        text = report_variables() + text
         return self._environment.get_template(template).render(
             style=Markup(text),  # noqa: S704  # a file of the package
             style_hash=base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
@@ -92,7 +93,7 @@ class PageTemplates:
 
 @cache
 def _shared_design() -> str:
-    return report_variables() + _DESIGN.read_text(encoding="utf-8")
+    return _DESIGN.read_text(encoding="utf-8")
 
 
 def _running_header(left: str, right: str) -> str:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from pipelines.documents.messages import FIGURES
+from pipelines.documents.palette import report_variables
 from pipelines.watchlists.changes import ObservedVideo, WatchObservation, find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, render_digest
 from tests.watchlists.simulated_songs import MONDAY
@@ -79,6 +80,17 @@ def test_digest_page_loads_no_resources_and_runs_no_script() -> None:
     assert re.findall(r"(?:src|href|url)\s*[=(]", page) == []
     assert re.findall(r"https?://", page) == []
     assert "prefers-color-scheme: dark" in page
+
+
+def test_digest_page_has_the_colours_and_fonts_of_the_palette() -> None:
+    page = render_digest(digest())
+    palette = report_variables()
+    assert palette in page
+    assert re.findall(r"#[0-9a-f]{3,8}\b", page.replace(palette, "")) == []
+    assert set(re.findall(r"font: [^;]*?([^\s;]+);", page.replace(palette, ""))) == {
+        "var(--font)",
+        "var(--mono)",
+    }
 
 
 def test_every_word_is_there_in_both_languages() -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from pipelines.audio import explanation as explaining
+from pipelines.documents import palette
 from pipelines.documents.messages import Message, observation_message, reason_message
 from warehouse.records.evidence import PairEvidence
 
@@ -32,34 +33,18 @@ Tone = Literal["page", "panel", "ink", "soft", "frame", "met", "missed", "unknow
 Anchor = Literal["start", "middle", "end"]
 type Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
-LIGHT: dict[Tone, str] = {
-    "page": "#ffffff",
-    "panel": "#eef1f5",
-    "ink": "#16202c",
-    "soft": "#566475",
-    "frame": "#b9c3cf",
-    "met": "#1d7f4e",
-    "missed": "#b3261e",
-    "unknown": "#7a8797",
-    "mark": "#ff7a1a",
-}
-DARK: dict[Tone, str] = {
-    "page": "#11161d",
-    "panel": "#222b36",
-    "ink": "#eef3f8",
-    "soft": "#a4b1c0",
-    "frame": "#3d4a59",
-    "met": "#4cc38a",
-    "missed": "#ff8278",
-    "unknown": "#8796a8",
-    "mark": "#ff9d4d",
-}
+# The tones, by the colour of the palette that plays them.
+_ROLES: Mapping[Tone, str] = {
+    "page": "card", "panel": "sunk", "ink": "ink", "soft": "soft", "frame": "muted",
+    "met": "good", "missed": "bad", "unknown": "edge", "mark": "c2",
+}  # fmt: skip
+LIGHT: Mapping[Tone, str] = {tone: palette.LIGHT[name] for tone, name in _ROLES.items()}
+DARK: Mapping[Tone, str] = {tone: palette.DARK[name] for tone, name in _ROLES.items()}
 SCALE = 2
 """Pixels of a PNG per unit of the scene, for high-density screens."""
 _CJK_FONT = "NotoSansCJK-Regular.ttc"
 _FIRST_CJK = "\u2e80"
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-_SVG_FONT = "system-ui, sans-serif"
 # Characters that XML cannot hold.
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -197,7 +182,7 @@ def _font(size: int, is_cjk: bool) -> Font:
 def to_svg(scene: Scene) -> str:
     """Return the SVG document as text."""
     style = (
-        f"text{{font-family:{_SVG_FONT}}}{_css_rules(LIGHT)}"
+        f"text{{font-family:{palette.FONT}}}{_css_rules(LIGHT)}"
         f"@media (prefers-color-scheme:dark){{{_css_rules(DARK)}}}"
     )
     shapes = "\n".join(_svg_element(shape) for shape in scene.shapes)
@@ -210,7 +195,7 @@ def to_svg(scene: Scene) -> str:
     )
 
 
-def _css_rules(colours: dict[Tone, str]) -> str:
+def _css_rules(colours: Mapping[Tone, str]) -> str:
     return "".join(
         f".ev-{tone}{{fill:{colour}}}.ev-{tone}-line{{fill:none;stroke:{colour}}}"
         for tone, colour in colours.items()

@@ -24,6 +24,7 @@ from api.services.evidence.plot import (
 )
 from pipelines.audio.explanation import explain_pair
 from pipelines.audio.features.sound_features import Features, Peaks
+from pipelines.documents import palette
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -66,6 +67,14 @@ def test_the_vector_picture_is_well_formed_and_harmless(name: str) -> None:
 
 def test_evidence_plot_contains_no_address_but_the_svg_namespace() -> None:
     assert to_svg(scene("a")).count("http") == 1
+
+
+def test_evidence_plot_has_the_colours_and_the_font_of_the_palette() -> None:
+    text = to_svg(scene("a"))
+    colours = set(re.findall(r"#[0-9a-f]{6}\b", text))
+    assert colours == {*LIGHT.values(), *DARK.values()}
+    assert colours <= {*palette.LIGHT.values(), *palette.DARK.values()}
+    assert f"text{{font-family:{palette.FONT}}}" in text
 
 
 @pytest.mark.parametrize("name", HOSTILE)
