@@ -179,9 +179,10 @@ def test_the_service_sorts_by_every_column_and_exports_in_that_order(view: Conso
         "newest_job_id": "job-1", "last_result_at": "2026-03-01T06:00:00Z",
     }  # fmt: skip
     tracks = [
-        {"key": f"music:{n}", "input": f"7300{n}", "label": None, "music_id": None, "error": None,
-         "state": "never_read", "job_id": None, "stage": None, "result_job_id": None,
-         "result_at": None, "title": found and found["title"], "figures": found}
+        {"key": f"music:{n}", "input": f"7300{n}", "label": None, "error": None,
+         "music_id": found and "7300", "state": "never_read", "job_id": None, "stage": None,
+         "result_job_id": None, "result_at": None, "title": found and found["title"],
+         "figures": found}
         for n, found in enumerate((figures, None))
     ]  # fmt: skip
     envelope = read_example("history")
@@ -192,8 +193,10 @@ def test_the_service_sorts_by_every_column_and_exports_in_that_order(view: Conso
     table = view.page.get_by_role("region", name="Tracks").last
     rows = table.locator("tbody tr")
     expect(rows.nth(0)).to_contain_text("scanned separately")
-    expect(rows.nth(0).get_by_role("link", name="Boats")).to_have_attribute("href", "#/job/job-1")
+    expect(rows.nth(0).get_by_role("link", name="Boats")).to_have_attribute("href", "#/track/7300")
+    expect(rows.nth(0).get_by_role("link", name="Result")).to_have_attribute("href", "#/job/job-1")
     expect(rows.nth(1)).to_contain_text("not run yet")
+    expect(rows.nth(1).get_by_role("link")).to_have_count(0)
     heads = table.locator("thead th button")
     assert heads.count() == table.locator("thead th").count()
     likes = heads.filter(has_text="Likes in total")

@@ -84,8 +84,9 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_its_links(
     view.page.set_viewport_size(PHONE)
     view.page.emulate_media(color_scheme=theme)
     card = follow(view, song())
-    assert [row[:19] for row in card.locator("tbody tr").all_inner_texts()] == [
-        f"740000000000000000{number}" for number in (3, 2, 4, 1)
+    titles = card.locator("tbody td.cell-title a[href^='#/track/']")
+    assert titles.evaluate_all("links => links.map((link) => link.getAttribute('href'))") == [
+        f"#/track/740000000000000000{number}" for number in (3, 2, 4, 1)
     ]
     expect(card.locator("svg .moment")).to_have_count(1)
     expect(card.locator("svg text.label")).to_have_text(f"Entered the chart on {ENTRY}")
@@ -179,6 +180,9 @@ def test_scanned_songs_of_an_issue_lead_to_their_results(view: ConsolePage) -> N
     view.show("#/chart?start=2026-01-01&end=2026-01-20")
     rows = view.page.locator("main tbody tr")
     expect(rows.nth(0).get_by_role("link", name="Result")).to_have_attribute("href", "#/job/job-1")
+    expect(rows.nth(0).get_by_role("link", name=first["title"])).to_have_attribute(
+        "href", f"#/track/{track['music_id']}"
+    )
     expect(rows.nth(0)).not_to_contain_text("possible")
     expect(rows.nth(1).get_by_role("link", name="Result")).to_have_attribute("href", "#/job/job-3")
     expect(rows.nth(1)).to_contain_text("possible")

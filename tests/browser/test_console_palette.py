@@ -52,7 +52,8 @@ def test_a_scanned_track_is_found_by_a_part_of_its_title(
     expect(found.first).to_be_visible()
     assert view.axe() == []
     found.first.click()
-    expect(view.page.locator("main h2").first).to_have_text(scanned["title"])
+    view.page.wait_for_url(f"**#/track/{scanned['music_id']}")
+    expect(view.page.locator("main h1")).to_have_text(scanned["title"])
     assert is_clean(view)
 
 

@@ -63,6 +63,21 @@ def test_videos_are_drawn_over_time_and_listed_with_their_shares(
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
+def test_the_videos_are_sorted_by_any_column_with_what_is_unknown_last(view: ConsolePage) -> None:
+    opened(view, ROWS)
+    heads = view.page.locator("#panel thead th")
+    assert heads.get_by_role("button").count() == heads.count() == 7
+    likes = view.page.locator("#panel tbody tr.data td:nth-child(5)")
+    head = heads.nth(4)
+    head.get_by_role("button").click()
+    expect(likes).to_have_text(["900", "100", "—"])
+    head.get_by_role("button").click()
+    expect(likes).to_have_text(["100", "900", "—"])
+    assert "order=likes" in view.page.url
+    view.page.go_back()
+    expect(head).to_have_attribute("aria-sort", "descending")
+
+
 def test_the_first_and_the_biggest_creator_lead_to_their_profiles_and_videos(
     view: ConsolePage,
 ) -> None:

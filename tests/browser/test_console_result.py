@@ -248,6 +248,54 @@ def test_chosen_rows_are_exported_tagged_and_compared(pages: ConsolePages, tmp_p
     assert view.faults == []
 
 
+def test_the_creators_of_chosen_rows_are_watched_each_once(view: ConsolePage) -> None:
+    envelope = completed(4)
+    videos = envelope["data"]["result"]["aweme_list"]
+    for video, account in zip(videos, ("one", "two", "one", None), strict=True):
+        video["author"]["sec_uid"] = account and f"MS4wLjABAAAA{account}"
+    answer(view, JOB, envelope)
+    sent: list[Any] = []
+    entry = {"kind": "account", "input": "MS4wLjABAAAAtwo", "subject": "MS4wLjABAAAAtwo"}
+    stored = {"name": "songs", "every": "daily", "entries": [entry], "enabled": True}
+
+    def watchlists(route: Route) -> None:
+        if route.request.method == "POST":
+            sent.append(route.request.post_data_json)
+        route.fulfill(json=read_example("history") | {"data": {"watchlists": [stored]}})
+
+    view.page.route("**/sametrack/watchlists", watchlists)
+    view.show(f"#/job/{JOB_ID}")
+    bar = view.page.get_by_role("group", name="Chosen videos")
+    view.page.get_by_label("Choose place 4", exact=True).check()
+    expect(bar).to_contain_text("1 chosen")
+    expect(bar.get_by_role("button", name="Watch")).to_have_count(0)  # its account is unknown
+    view.page.get_by_label("Choose all rows").check()
+    bar.get_by_role("button", name="Watch 2 creators").click()
+    dialog = view.page.locator("dialog[open]")
+    assert view.axe() == []
+    dialog.get_by_role("button", name="Watch", exact=True).click()
+    expect(dialog).to_have_count(0)
+    # the other one is watched already
+    assert [body["entries"] for body in sent] == [[{"kind": "account", "input": "MS4wLjABAAAAone"}]]
+    assert view.faults == []
+
+
+def test_the_ids_of_a_result_lead_to_the_track_and_to_the_video_of_its_sound(
+    view: ConsolePage,
+) -> None:
+    envelope = completed(1)
+    result = envelope["data"]["result"]
+    result["music"]["born_with"] = {"aweme_id": "7310000000000000001"}
+    answer(view, JOB, envelope)
+    view.show(f"#/job/{JOB_ID}?columns=music")
+    view.page.locator("main summary", has_text="Technical").click()
+    facts = view.page.locator("main .summary dl.pairs")
+    expect(facts.locator("a").nth(0)).to_have_attribute("href", f"#/track/{result['music_id']}")
+    expect(facts.locator("a").nth(1)).to_have_attribute("href", "#/time/video/7310000000000000001")
+    sound = result["aweme_list"][0]["source_music_id"]
+    expect(view.page.locator(f"#panel td a[href='#/track/{sound}']")).to_have_count(1)
+
+
 def test_a_focused_row_is_never_under_the_header(view: ConsolePage) -> None:
     answer(view, JOB, completed(80))
     view.show(f"#/job/{JOB_ID}")

@@ -32,7 +32,7 @@ MARKUP = (
 )  # fmt: skip
 PLACES = (
     "hot", "search", "compare", "chart", "profile", "posts", "metrics", "time", "reference",
-    "operator", "sql", f"job/{JOB_ID}", "nowhere",
+    "operator", "sql", f"job/{JOB_ID}", "hashtag/1897292724585310112", "nowhere",
 )  # fmt: skip
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -8,6 +8,7 @@ export const PATHS = {
   alertChannels: "/api/v1/sametrack/alert_channels",
   sec: "/api/v1/vidplat/web/get_sec_user_id",
   profile: "/api/v1/vidplat/app/v3/handler_user_profile",
+  hashtag: "/api/v1/vidplat/app/v3/fetch_hashtag_video_list",
   posts: "/api/v1/vidplat/app/v3/fetch_user_post_videos",
   metrics: "/api/v1/vidplat/app/v3/fetch_user_metrics",
   batch: "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",

@@ -39,6 +39,7 @@ const VIEWS = {
   profile: async () => (await import("./views/accounts.js")).ProfileView,
   posts: async () => (await import("./views/accounts.js")).PostsView,
   metrics: async () => (await import("./views/accounts.js")).MetricsView,
+  hashtag: async () => (await import("./views/hashtag.js")).HashtagView,
   watchlists: async () => (await import("./views/watchlists.js")).WatchlistsView,
   catalogs: async () => (await import("./views/catalogs/catalogs.js")).CatalogsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
@@ -81,6 +82,7 @@ const PROPS = {
   job: (path, query) => ({ jobId: path[1] ?? "", query }),
   jobs: (path, query) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none"), query }),
   evidence: (path) => ({ id: path[1] ?? "" }),
+  hashtag: (path, query) => ({ id: path[1] ?? "", query }),
   time: (path) => ({ kind: path[1], id: path[2] }),
   track: (path) => ({ id: path[1] ?? "" }),
   sql: (path, query) => ({ name: path[1] ?? "", query }),
@@ -101,7 +103,7 @@ const MENU = {
   },
 };
 // Views that are reached from others, and the view of the menu that they belong to.
-const HOMES = { job: "hot", jobs: "hot", evidence: "hot", time: "hot", track: "hot" };
+const HOMES = { job: "hot", jobs: "hot", evidence: "hot", hashtag: "hot", time: "hot", track: "hot" };
 const loaded = new Map([["hot", HotView]]);
 
 function View() {

@@ -1,4 +1,4 @@
-// Accounts, their posts and metrics, and counts over time. English, then Chinese.
+// Accounts, their posts and metrics, hashtags, and counts over time. English, then Chinese.
 import { addMessages } from "../i18n.js";
 
 addMessages({
@@ -6,6 +6,13 @@ addMessages({
   "gained.comment_count": ["Comments gained", "新增评论"],
   "gained.digg_count": ["Likes gained", "新增点赞"],
   "gained.share_count": ["Shares gained", "新增分享"],
+  "hashtag.lead": [
+    "The videos under this hashtag that a guest can see now or could see before.",
+    "访客现在或此前可见的该话题作品。",
+  ],
+  "hashtag.none": ["No videos visible", "没有可见作品"],
+  "hashtag.none_hint": ["The platform shows guests no video of this hashtag.", "平台未向访客显示该话题的作品。"],
+  "hashtag.tags": ["Hashtags", "话题"],
   "metrics.average": ["Average likes", "平均点赞"],
   "metrics.complete": ["All counts in this period are exact.", "该时段的计数均为精确值。"],
   "metrics.days": ["Days", "最近天数"],
@@ -50,13 +57,13 @@ addMessages({
     "Enter the id of a video, a track or an account to see how its numbers changed.",
     "输入作品、音乐或账号 ID，查看数据变化。",
   ],
-  "time.followed": ["Observed twice", "至少观测两次"],
+  "time.followed": ["Observed at least twice", "至少观测两次"],
   "time.growth_note": [
     "The lines show what the videos gained since each was first observed. A newly found video adds nothing until " +
       "it is observed again.",
     "曲线为各作品自首次观测以来的新增量；新发现的作品在再次观测之前不计入。",
   ],
-  "time.id_account": ["sec_user_id", "sec_user_id"],
+  "time.id_account": ["Account id (sec_user_id)", "账号 ID（sec_user_id）"],
   "time.id_track": ["Music id", "音乐 ID"],
   "time.id_video": ["Video id", "作品 ID"],
   "time.kind": ["Type", "对象类型"],
@@ -85,8 +92,8 @@ addMessages({
     "粘贴主页链接，或输入账号名。",
   ],
   "user.hint": [
-    "The link of a profile or of one of its videos, the handle, or the sec_user_id.",
-    "主页链接、作品链接、账号名或 sec_user_id。",
+    "The link of a profile or of one of its videos, the handle, or the account id (sec_user_id).",
+    "主页链接、作品链接、账号名或账号 ID（sec_user_id）。",
   ],
   "user.input": ["Account", "账号"],
   "user.placeholder": ["Link or handle", "链接或账号名"],

@@ -38,7 +38,7 @@ async function readItems(signal) {
         kind: "track",
         text: row.title ?? row.music_id,
         more: row.artist,
-        hash: link(["time", "track", row.music_id]),
+        hash: link(["track", row.music_id]),
       })),
     ...(jobs.value?.jobs ?? []).map((job) => ({
       kind: "job",

@@ -108,7 +108,19 @@ export function ScanThis({ video }) {
 export const PARTS = { sort: "sort_by", rows: "count", viral: "viral_only", threshold: "viral_threshold" };
 
 // Columns by which the page sorts the rows of a ranking; the other orders in an address are the service's.
-const PAGE_COLUMNS = ["video", "author", "evidence", "link", "music", "born", "observed", "kind", "speed", "semitones"];
+const PAGE_COLUMNS = [
+  "rank",
+  "video",
+  "author",
+  "evidence",
+  "link",
+  "music",
+  "born",
+  "observed",
+  "kind",
+  "speed",
+  "semitones",
+];
 export const isPageOrder = (sort) => PAGE_COLUMNS.includes(sort?.replace(/^-/, ""));
 
 const written = (value) => (typeof value === "boolean" ? Number(value) : value);

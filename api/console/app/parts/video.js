@@ -1,5 +1,5 @@
 // Videos as rows, cards and pairs show them: caption with its link, account, link type and verdict.
-import { compact, Foreign, safeLink } from "../format.js";
+import { compact, DASH, Foreign, safeLink } from "../format.js";
 import { html } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
@@ -54,6 +54,24 @@ export function AccountLink({ author }) {
     : html`<span class="one-line">${name}</span>`;
 }
 
+// The hashtags of a video, each with its videos; a dash if the source did not show them. `most`: how many to show.
+function Hashtags({ video, most }) {
+  if (!video.hashtags) return html`<span class="soft">${DASH}</span>`;
+  return video.hashtags.slice(0, most).map((hashtag) => html`
+    <a key=${hashtag.ch_id} class="chip" href=${link(["hashtag", hashtag.ch_id])}>
+      #<${Foreign} text=${hashtag.name} none=${hashtag.ch_id} />
+    </a>${" "}
+  `);
+}
+
+export const hashtagsColumn = () => ({
+  key: "hashtags",
+  label: t("hashtag.tags"),
+  class: "cell-name",
+  value: (video) => video.hashtags?.map((hashtag) => hashtag.name).join(" "),
+  render: (video) => html`<span class="two-lines"><${Hashtags} video=${video} /></span>`,
+});
+
 // What a variant changes, in the words of users, with its speed.
 function VariantBadge({ video }) {
   const speed = video.speed && video.speed !== 1 ? ` × ${video.speed.toFixed(2)}` : "";
@@ -85,6 +103,7 @@ export function VideoCell({ video, isMarked = true }) {
   `;
 }
 
+const MOST_ON_CARD = 2;
 const COUNT_ICONS = { digg_count: "heart", comment_count: "speech", collect_count: "keep", share_count: "share" };
 
 // A video on a phone; `pick`: the box that chooses it, `action`: a button of the row.
@@ -111,6 +130,7 @@ export function VideoCard({ video, pick, action }) {
         `}
         ${video.search_relevance_level && html`<${Badge}>${labelOf("relevance", video.search_relevance_level)}<//>`}
         ${action}
+        ${video.hashtags && html`<${Hashtags} video=${video} most=${MOST_ON_CARD} />`}
       </div>
     </div>
   `;
@@ -139,7 +159,7 @@ export function ComparedVideo({ id, musicId, video }) {
               <${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} />
             </a>${" "}
           ` : video?.nickname && html`<${Foreign} text=${video.nickname} />${" "}`}
-          <span class="mono">♪ ${musicId}</span>
+          ${musicId && html`<a class="mono" href=${link(["track", musicId])}>♪ ${musicId}</a>`}
         </div>
       </span>
     </span>

@@ -212,12 +212,18 @@ const watchlistWith = (kind, id) =>
 
 // "Watch", or a link to the watchlist that watches it already. `kind`: track, account or hashtag.
 export function WatchButton({ kind, id, title }) {
+  return html`<${WatchSeveral} kind=${kind} subjects=${[{ id, title }]} label=${t("watch.watch")} />`;
+}
+
+// The same for several of a kind at once, `subjects`: [{id, title}]; those that are watched already stay as they are.
+export function WatchSeveral({ kind, subjects, label }) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     readOnce().catch(() => {}); // then the button does not know that something is watched
   }, []);
-  const list = watchlistWith(kind, id);
-  if (list) {
+  const unwatched = subjects.filter(({ id }) => !watchlistWith(kind, id));
+  if (subjects.length && !unwatched.length) {
+    const list = watchlistWith(kind, subjects[0].id);
     return html`
       <a class="button little" href=${link(["watchlists"], { list: list.name })} title=${list.name}>
         <${Icon} name="clock" />
@@ -225,24 +231,27 @@ export function WatchButton({ kind, id, title }) {
       </a>
     `;
   }
-  if (!mayChange()) return null;
+  if (!subjects.length || !mayChange()) return null;
   return html`
     <button type="button" class="button little" onClick=${() => setOpen(true)}>
       <${Icon} name="clock" />
-      ${t("watch.watch")}
+      ${label}
     </button>
-    ${isOpen && html`<${WatchDialog} kind=${kind} id=${id} title=${title} onClose=${() => setOpen(false)} />`}
+    ${isOpen && html`
+      <${WatchDialog} kind=${kind} subjects=${unwatched} label=${label} onClose=${() => setOpen(false)} />
+    `}
   `;
 }
 
-// A name that the service accepts and that no watchlist has yet.
-function freeName(kind, id, title) {
+// A name that the service accepts and that no watchlist has yet, after the one subject or the kind of several.
+function freeName(kind, [{ id, title }, ...others]) {
   const slug = (text) =>
     text
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-|-$/g, "");
-  const stem = slug(title ?? "").slice(0, 40) || `${kind}-${slug(id).slice(-20)}`;
+  const own = slug(title ?? "").slice(0, 40) || `${kind}-${slug(id).slice(-20)}`;
+  const stem = others.length ? `${kind}s` : own;
   const names = new Set(watchlists.value?.map((list) => list.name));
   let name = stem;
   for (let number = 2; names.has(name); number += 1) name = `${stem}-${number}`;
@@ -251,10 +260,10 @@ function freeName(kind, id, title) {
 
 const NEW = ""; // in place of the name of a stored watchlist
 
-function WatchDialog({ kind, id, title, onClose }) {
+function WatchDialog({ kind, subjects, label, onClose }) {
   const box = useRef(null);
   const [target, setTarget] = useState(NEW);
-  const [name, setName] = useState(() => freeName(kind, id, title));
+  const [name, setName] = useState(() => freeName(kind, subjects));
   const [every, setEvery] = useState("daily at 00:00");
   const [thresholds, setThresholds] = useState({});
   const [state, setState] = useState({});
@@ -266,16 +275,16 @@ function WatchDialog({ kind, id, title, onClose }) {
     event.preventDefault();
     setState({ busy: true });
     const stored = watchlists.value?.find((list) => list.name === target);
-    const entry = { kind, input: id };
-    const entries = [...(stored?.entries ?? []).map((known) => ({ kind: known.kind, input: known.input })), entry];
+    const before = (stored?.entries ?? []).map((entry) => ({ kind: entry.kind, input: entry.input }));
+    const entries = [...before, ...subjects.map(({ id }) => ({ kind, input: id }))];
     const [place, method, body] = stored
       ? [placeOf(stored.name), "PATCH", { entries }]
       : [PATHS.watchlists, "POST", { name, every, entries, thresholds }];
     request(place, { method, body }).then(
       () => {
         notify(t("watch.saved"));
-        close(); // before the button becomes a link
-        readWatchlists().catch(() => {});
+        close(); // before the button becomes a link, and the dialog goes with it
+        readWatchlists().catch(() => {}); // then the button does not know that something is watched
       },
       (error) => setState({ error }),
     );
@@ -284,7 +293,11 @@ function WatchDialog({ kind, id, title, onClose }) {
   return html`
     <dialog ref=${box} onClose=${onClose} aria-label=${t("watch.watch")}>
       <form class="stack" onSubmit=${save}>
-        <h2>${t("watch.title")} <${Foreign} text=${title} none=${visible(id)} /></h2>
+        <h2>
+          ${subjects.length > 1 ? label : html`
+            ${t("watch.title")} <${Foreign} text=${subjects[0].title} none=${visible(subjects[0].id)} />
+          `}
+        </h2>
         ${names.length > 0 && html`
           <${SelectField}
             label=${t("watch.target")}

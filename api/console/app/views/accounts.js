@@ -10,7 +10,7 @@ import { Picture } from "../parts/media/picture.js";
 import { Raw } from "../parts/raw.js";
 import { useParameter } from "../parts/reads.js";
 import { accountOf } from "../parts/scan_request.js";
-import { Table } from "../parts/table.js";
+import { sortRows, Table } from "../parts/table.js";
 import {
   Badge,
   Card,
@@ -23,7 +23,7 @@ import {
   TextField,
   useTitle,
 } from "../parts/ui.js";
-import { VideoCard, VideoCell } from "../parts/video.js";
+import { hashtagsColumn, VideoCard, VideoCell } from "../parts/video.js";
 import { WatchButton } from "../parts/watch.js";
 import "../messages/accounts.js";
 import "../messages/figures.js";
@@ -176,16 +176,25 @@ export function ProfileView({ query }) {
   `;
 }
 
+// The service sorts by publication and by likes, the page by the other columns.
 const postColumns = () => [
-  { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
-  { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics?.digg_count) },
-  { key: "comments", label: t("stat.comment_count"), num: true, render: (row) => count(row.statistics?.comment_count) },
-  { key: "collects", label: t("stat.collect_count"), num: true, render: (row) => count(row.statistics?.collect_count) },
-  { key: "shares", label: t("stat.share_count"), num: true, render: (row) => count(row.statistics?.share_count) },
+  {
+    key: "video",
+    label: t("col.video"),
+    class: "cell-title",
+    value: (row) => row.desc,
+    render: (row) => html`<${VideoCell} video=${row} />`,
+  },
+  { key: "date", label: t("col.published"), num: true, sort: [NEWEST], render: published },
+  { ...countOf("digg_count"), sort: [HOTTEST] },
+  countOf("comment_count"),
+  countOf("collect_count"),
+  countOf("share_count"),
+  hashtagsColumn(),
   {
     key: "complete",
     label: t("col.complete"),
+    value: (row) => t(row.statistics_complete ? "col.exact" : "col.partial"),
     render: (row) => html`
       <${Badge} tone=${row.statistics_complete ? "good" : "warn"}>
         ${t(row.statistics_complete ? "col.exact" : "col.partial")}
@@ -200,9 +209,13 @@ const postColumns = () => [
   },
 ];
 
+const [NEWEST, HOTTEST] = ["0", "1"]; // orders of the service
+const countOf = (name) => ({ key: name, label: t(`stat.${name}`), num: true, value: (row) => row.statistics?.[name] });
+
 export function PostsView({ query }) {
-  const sortInAddress = query.sort === "1" ? "1" : "0";
+  const sortInAddress = query.sort === HOTTEST ? HOTTEST : NEWEST;
   const [order, setOrder] = useState(sortInAddress); // of the form; the list keeps the order it was read in
+  const [pageOrder, setPageOrder] = useState(""); // by a column of the posts that are shown
   const read = async (parameters) => (await request(PATHS.posts, { query: parameters, isShown: true })).data;
   const readFirst = async (id, sort) => {
     const parameters = { sec_user_id: id, max_cursor: 0, sort_type: sort };
@@ -211,13 +224,21 @@ export function PostsView({ query }) {
   const [state, run, setState] = useAccount(query, "posts", readFirst, {
     name: "sort",
     inAddress: sortInAddress,
-    usual: "0",
+    usual: NEWEST,
     value: order,
     set: setOrder,
   });
   const { parameters, pages = [] } = state.data ?? {};
   const rows = pages.flatMap((page) => page.aweme_list);
+  const columns = postColumns();
   const last = pages.at(-1);
+  const sort = (next) => {
+    const isByService = [NEWEST, HOTTEST].includes(next);
+    setPageOrder(isByService ? "" : next);
+    if (!isByService || next === parameters.sort_type) return;
+    setOrder(next);
+    run(state.id, next);
+  };
   const more = () => {
     // unless the view has another account by now
     const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now));
@@ -235,8 +256,8 @@ export function PostsView({ query }) {
           value=${order}
           onChange=${setOrder}
           options=${[
-            ["0", t("posts.newest")],
-            ["1", t("posts.hottest")],
+            [NEWEST, t("posts.newest")],
+            [HOTTEST, t("posts.hottest")],
           ]}
         />
       </div>
@@ -267,10 +288,12 @@ export function PostsView({ query }) {
       </div>
       ${rows.length ? html`
         <${Table}
-          rows=${rows}
-          columns=${postColumns()}
+          rows=${sortRows(rows, columns, pageOrder)}
+          columns=${columns}
           keyOf=${(row) => row.aweme_id}
           caption=${t("nav.posts")}
+          order=${pageOrder || parameters.sort_type}
+          onOrder=${sort}
           card=${(row) => html`<${VideoCard} video=${row} />`}
         />
       ` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}

@@ -138,32 +138,54 @@ function Issues({ data, query, source, onRead }) {
         <${Gaps} data=${data} onRead=${onRead} />
       <//>
     `;
+  const scanOf = (row) => scanned.find((track) => track.song_key === row.song_key);
   const columns = [
-    { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
+    {
+      key: "rank",
+      label: "#",
+      num: true,
+      ascends: true,
+      value: (row) => row.rank,
+      render: (row) => html`<span class="rank">${row.rank}</span>`,
+    },
     {
       key: "title",
       label: t("chart.song"),
       class: "cell-title",
+      value: (row) => row.title,
       render: (row) => html`
-        <b><${Foreign} text=${row.title} /></b>
+        <b><${SongTitle} row=${row} track=${scanOf(row)} /></b>
         <div class="small soft"><${Foreign} text=${row.artist} /></div>
       `,
     },
     scanned.length > 0 && {
       key: "scan",
       label: t("chart.scan"),
-      render: (row) => html`<${ScanLink} track=${scanned.find((track) => track.song_key === row.song_key)} />`,
+      value: (row) => scanOf(row) && t("chart.result"),
+      render: (row) => html`<${ScanLink} track=${scanOf(row)} />`,
     },
-    { key: "change", label: t("chart.change"), render: (row) => html`<${Change} row=${row} />` },
-    { key: "before", label: t("chart.before"), num: true, render: (row) => count(row.previous_rank) },
+    {
+      key: "change",
+      label: t("chart.change"),
+      value: (row) => row.rank_change,
+      render: (row) => html`<${Change} row=${row} />`,
+    },
+    { key: "before", label: t("chart.before"), num: true, ascends: true, value: (row) => row.previous_rank },
     // what the plot shows one point earlier
     earlier && {
       key: "earlier",
       label: t("chart.on_day", { date: dayOf(earlier) }),
       num: true,
-      render: (row) => count(earlier.songs.find((song) => song.song_key === row.song_key)?.rank),
+      ascends: true,
+      value: (row) => earlier.songs.find((song) => song.song_key === row.song_key)?.rank,
     },
-    { key: "long", label: t("chart.duration"), num: true, render: (row) => seconds(row.duration) },
+    {
+      key: "long",
+      label: t("chart.duration"),
+      num: true,
+      value: (row) => row.duration,
+      render: (row) => seconds(row.duration),
+    },
   ].filter(Boolean);
   return html`
     <${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
@@ -248,6 +270,12 @@ function Gaps({ data, onRead }) {
       </p>
     `}
   `;
+}
+
+// The title of a song, with the page of its track if that was scanned.
+function SongTitle({ row, track }) {
+  const title = html`<${Foreign} text=${row.title} />`;
+  return track ? html`<a href=${link(["track", track.music_id])}>${title}</a>` : title;
 }
 
 // The result of a song that was scanned; a track that only may be the song is marked.
@@ -369,9 +397,12 @@ function ChartSong({ song, busy, error, onDecide }) {
       key: "id",
       label: t("song.music_id"),
       class: "cell-title",
+      value: (row) => row.music_title ?? row.music_id,
       render: (row) => html`
-        <a href=${`#/time/track/${row.music_id}`}>${row.music_id}</a>
-        <div class="small soft"><${Foreign} text=${row.music_title} /> · <${Foreign} text=${row.music_author} /></div>
+        <a href=${link(["track", row.music_id])}><${Foreign} text=${row.music_title} none=${row.music_id} /></a>
+        <div class="small soft">
+          <${Foreign} text=${row.music_author} /> · <span class="mono">${row.music_id}</span>
+        </div>
         ${row.newest_job_id && html`
           <a class="small" href=${link(["job", row.newest_job_id])}>${t("chart.result")}</a>
         `}
@@ -380,12 +411,15 @@ function ChartSong({ song, busy, error, onDecide }) {
     {
       key: "relation",
       label: t("song.link"),
+      value: (row) => label("relation", row.relation),
       render: (row) => html`
         <${Badge} tone=${TONES[row.relation] ?? ""}>${label("relation", row.relation)}<//>${" "}
         <span class="small soft" style=${{ whiteSpace: "nowrap" }}>${label("confidence", row.confidence)}</span>
         <div class="small" style=${{ overflowWrap: "anywhere" }}>
           ${label("reason", row.reason)}
-          ${row.via_music_id && html`${" "}<span class="soft">${t("song.via", { id: row.via_music_id })}</span>`}
+          ${row.via_music_id && html`${" "}<a class="soft" href=${link(["track", row.via_music_id])}>
+              ${t("song.via", { id: row.via_music_id })}
+            </a>`}
         </div>
       `,
     },

@@ -232,6 +232,7 @@ function Overlap({ chosen, shared }) {
       key: "name",
       label: t("compare.track"),
       class: "cell-name",
+      value: (row) => names.get(row.music_id),
       render: (row) => html`
         <a href=${link(["track", row.music_id])}><${Foreign} text=${names.get(row.music_id)} /></a>
       `,
@@ -240,6 +241,7 @@ function Overlap({ chosen, shared }) {
       key: track.music_id,
       label: html`<${Foreign} text=${names.get(track.music_id)} />`,
       num: true,
+      value: (row) => (row === track ? row.accounts : both(row.music_id, track.music_id)),
       render: (row) =>
         row === track
           ? html`<span class="soft">${count(row.accounts)}</span>`
@@ -259,6 +261,7 @@ function Overlap({ chosen, shared }) {
             key: "name",
             label: t("col.account"),
             class: "cell-name",
+            value: (row) => row.nickname ?? row.sec_uid,
             render: (row) => html`
               <a href=${link(["profile"], { id: row.sec_uid })}>
                 <${Foreign} text=${row.nickname} none=${row.sec_uid.slice(0, 18)} />
@@ -268,9 +271,9 @@ function Overlap({ chosen, shared }) {
           {
             key: "tracks",
             label: t("compare.tracks"),
-            render: (row) => html`${row.music_ids.map((id) => names.get(id)).join(" · ")}`,
+            value: (row) => row.music_ids.map((id) => names.get(id)).join(" · "),
           },
-          { key: "videos", label: t("compare.videos_of"), num: true, render: (row) => count(row.work_count) },
+          { key: "videos", label: t("compare.videos_of"), num: true, value: (row) => row.work_count },
         ]}
       />
     `}

@@ -1,6 +1,6 @@
 // A scan: its progress, which this page follows to the end, and its result; and several scans at once.
 import { follow, PATHS, repeat, request, ServiceError } from "../api.js";
-import { count, Foreign, moment, momentOrTime, published, seconds, visible } from "../format.js";
+import { count, Foreign, moment, momentOrTime, published, publishedAt, seconds, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
 import { link } from "../router.js";
@@ -9,7 +9,7 @@ import { fileView, ShareButton } from "../parts/export.js";
 import { LinkButton } from "../parts/link.js";
 import { Raw } from "../parts/raw.js";
 import { isTrack, openJob } from "../parts/scan_request.js";
-import { Table } from "../parts/table.js";
+import { sortRows, Table } from "../parts/table.js";
 import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, notifyError, Status } from "../parts/ui.js";
 import { LinkBadge, VideoCard, VideoCell } from "../parts/video.js";
 import { WatchButton } from "../parts/watch.js";
@@ -281,7 +281,11 @@ function BatchPanel({ jobId, query, isStreamed }) {
     <section class="card">
       <header>
         <h2 class="one-line" style=${{ maxWidth: "36ch" }}>
-          <${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} />
+          ${result?.music ? html`
+            <a href=${link(["track", result.music_id])}>
+              <${Foreign} text=${result.music.title} none=${result.music_id} />
+            </a>
+          ` : html`<${Foreign} text=${job?.input ?? jobId} />`}
         </h2>
         ${job && html`<${Status} status=${job.status} />`}
       </header>
@@ -559,17 +563,43 @@ function usePreview(job) {
 }
 
 const previewColumns = () => [
-  { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
-  { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-  { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
-  { key: "hot", label: t("stat.hot_score"), num: true, render: (row) => html`<b>${count(row.hot_score)}</b>` },
-  { key: "digg", label: t("stat.digg_count"), num: true, render: (row) => count(row.statistics.digg_count) },
-  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
+  {
+    key: "rank",
+    label: "#",
+    num: true,
+    ascends: true,
+    value: (row) => row.rank,
+    render: (row) => html`<span class="rank">${row.rank}</span>`,
+  },
+  {
+    key: "video",
+    label: t("col.video"),
+    class: "cell-title",
+    value: (row) => row.desc,
+    render: (row) => html`<${VideoCell} video=${row} />`,
+  },
+  {
+    key: "link",
+    label: t("filter.link"),
+    value: (row) => labelOf("link", row.link_type),
+    render: (row) => html`<${LinkBadge} video=${row} />`,
+  },
+  {
+    key: "hot",
+    label: t("stat.hot_score"),
+    num: true,
+    value: (row) => row.hot_score,
+    render: (row) => html`<b>${count(row.hot_score)}</b>`,
+  },
+  { key: "digg", label: t("stat.digg_count"), num: true, value: (row) => row.statistics.digg_count },
+  { key: "date", label: t("col.published"), num: true, value: publishedAt, render: published },
 ];
 
 function Preview({ preview }) {
+  const [order, setOrder] = useState("");
   if (!preview?.returned_count) return null;
   const { aweme_list: rows, confirmed_count: confirmed } = preview;
+  const columns = previewColumns();
   return html`
     <section class="stack tight" aria-labelledby="so-far">
       <div class="row">
@@ -580,10 +610,12 @@ function Preview({ preview }) {
         ${t(rows.length < confirmed ? "preview.note_cut" : "preview.note", { shown: count(rows.length) })}
       </p>
       <${Table}
-        rows=${rows}
-        columns=${previewColumns()}
+        rows=${sortRows(rows, columns, order)}
+        columns=${columns}
         keyOf=${(row) => row.aweme_id}
         caption=${t("preview.caption")}
+        order=${order}
+        onOrder=${setOrder}
         card=${(video) => html`<${VideoCard} video=${video} />`}
       />
     </section>

@@ -25,6 +25,9 @@ export function OperatorView({ query }) {
   `;
 }
 
+const isOk = ({ outcome }) => outcome === "ok" || outcome === "works";
+const outcomeText = (row) => (isOk(row) ? t("operator.check_ok") : labelOf("stop", row.outcome));
+
 function Doctor() {
   const { data, error } = useDocument(PATHS.doctor);
   return html`
@@ -59,21 +62,24 @@ function Doctor() {
             keyOf=${(row) => row.surface}
             caption=${t("operator.surfaces")}
             columns=${[
-              { key: "surface", label: t("col.source"), render: (row) => labelOf("surface", row.surface) },
+              { key: "surface", label: t("col.source"), value: (row) => labelOf("surface", row.surface) },
               {
                 key: "outcome",
                 label: t("operator.outcome"),
-                render: (row) =>
-                  row.outcome === "ok" || row.outcome === "works"
-                    ? html`<${Badge} tone="good">${t("operator.check_ok")}<//>`
-                    : html`<${Badge} tone="warn">${labelOf("stop", row.outcome)}<//>`,
+                value: outcomeText,
+                render: (row) => html`<${Badge} tone=${isOk(row) ? "good" : "warn"}>${outcomeText(row)}<//>`,
               },
               {
                 key: "error",
                 label: t("col.reason"),
-                render: (row) => (row.error_type ? labelOf("stop", row.error_type) : "—"),
+                value: (row) => row.error_type && labelOf("stop", row.error_type),
               },
-              { key: "at", label: t("col.observed"), render: (row) => moment(row.observed_at) },
+              {
+                key: "at",
+                label: t("col.observed"),
+                value: (row) => row.observed_at,
+                render: (row) => moment(row.observed_at),
+              },
             ]}
           />
         ` : html`<p class="small soft"><${Prose} text=${t("operator.never_probed")} /></p>`}
@@ -120,9 +126,15 @@ function Storage() {
           keyOf=${(row) => row.name}
           caption=${t("operator.storage")}
           columns=${[
-            { key: "name", label: t("operator.part"), render: (row) => t(`part.${row.name}`) },
-            { key: "bytes", label: t("operator.size"), num: true, render: (row) => bytes(row.bytes) },
-            { key: "files", label: t("operator.files"), num: true, render: (row) => count(row.files) },
+            { key: "name", label: t("operator.part"), value: (row) => t(`part.${row.name}`) },
+            {
+              key: "bytes",
+              label: t("operator.size"),
+              num: true,
+              value: (row) => row.bytes,
+              render: (row) => bytes(row.bytes),
+            },
+            { key: "files", label: t("operator.files"), num: true, value: (row) => row.files },
           ]}
         />
         ${data.budget.hosts.length > 0 && html`
@@ -132,9 +144,9 @@ function Storage() {
             keyOf=${(row) => row.host}
             caption=${t("operator.budget")}
             columns=${[
-              { key: "host", label: t("operator.host"), render: (row) => html`<span class="mono">${row.host}</span>` },
-              { key: "used", label: t("operator.used_today"), num: true, render: (row) => count(row.used) },
-              { key: "left", label: t("operator.left"), num: true, render: (row) => count(row.left) },
+              { key: "host", label: t("operator.host"), class: "mono", value: (row) => row.host },
+              { key: "used", label: t("operator.used_today"), num: true, value: (row) => row.used },
+              { key: "left", label: t("operator.left"), num: true, value: (row) => row.left },
             ]}
           />
         `}
@@ -193,6 +205,7 @@ function Settings() {
               {
                 key: "name",
                 label: t("operator.setting"),
+                value: (row) => row.name,
                 render: (row) => html`
                   <code>${row.name}</code>
                   <div class="tiny soft" lang="en"><${Prose} text=${row.description} /></div>
@@ -201,11 +214,12 @@ function Settings() {
               {
                 key: "value",
                 label: t("operator.value"),
+                value: (row) => row.value,
                 render: (row) => html`
                   <span class="mono" style=${{ overflowWrap: "anywhere" }}>${row.value || "—"}</span>
                 `,
               },
-              { key: "source", label: t("operator.from"), render: (row) => t(`operator.from_${row.source}`) },
+              { key: "source", label: t("operator.from"), value: (row) => t(`operator.from_${row.source}`) },
             ]}
           />
         ` : html`<p class="soft">${t("operator.settings_default")}</p>`}

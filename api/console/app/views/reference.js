@@ -75,6 +75,7 @@ function Operation({ operation, isOpen }) {
               {
                 key: "name",
                 label: t("reference.name"),
+                value: (row) => row.name,
                 render: (row) => html`
                   <code>${row.name}</code>
                   ${row.required ? html`${" "}<${Badge} tone="warn" bare>${t("reference.required")}<//>` : ""}
@@ -83,29 +84,30 @@ function Operation({ operation, isOpen }) {
               {
                 key: "type",
                 label: t("reference.type"),
+                value: (row) => row.type,
                 render: (row) => html`<span class="mono tiny">${row.type}</span>`,
               },
               {
                 key: "default",
                 label: t("reference.default"),
                 class: "cell-name",
+                value: defaultText,
                 render: (row) =>
                   row.default_from
-                    ? t("reference.like", { name: row.default_from })
-                    : row.default === null || row.default === undefined ? "—" : html`
-                        <code style=${{ overflowWrap: "anywhere" }}>${JSON.stringify(row.default)}</code>
-                      `,
+                    ? defaultText(row)
+                    : html`<code style=${{ overflowWrap: "anywhere" }}>${defaultText(row) ?? "—"}</code>`,
               },
               {
                 key: "range",
                 label: t("reference.allowed"),
+                value: range,
                 render: (row) => html`<span class="mono tiny">${range(row)}</span>`,
               },
               {
                 key: "meaning",
                 label: t("reference.meaning"),
                 class: "cell-title",
-                render: (row) => either(row.meaning, row.meaning_zh),
+                value: (row) => either(row.meaning, row.meaning_zh),
               },
             ]}
           />
@@ -125,6 +127,11 @@ function Operation({ operation, isOpen }) {
   `;
 }
 
+function defaultText(row) {
+  if (row.default_from) return t("reference.like", { name: row.default_from });
+  return row.default === null || row.default === undefined ? null : JSON.stringify(row.default);
+}
+
 function range(row) {
   if (row.allowed?.length) return row.allowed.join(" | ");
   if (row.minimum !== null && row.minimum !== undefined) return `${row.minimum} – ${row.maximum ?? "…"}`;
@@ -141,10 +148,15 @@ function Errors({ errors }) {
         rows=${errors}
         keyOf=${(row) => row.type}
         columns=${[
-          { key: "status", label: "HTTP", num: true, render: (row) => row.status },
-          { key: "type", label: t("reference.type"), render: (row) => html`<code>${row.type}</code>` },
-          { key: "message", label: t("reference.meaning"), render: (row) => either(row.message, row.message_zh) },
-          { key: "hint", label: t("error.next"), class: "cell-title", render: (row) => either(row.hint, row.hint_zh) },
+          { key: "status", label: "HTTP", num: true, ascends: true, value: (row) => row.status },
+          {
+            key: "type",
+            label: t("reference.type"),
+            value: (row) => row.type,
+            render: (row) => html`<code>${row.type}</code>`,
+          },
+          { key: "message", label: t("reference.meaning"), value: (row) => either(row.message, row.message_zh) },
+          { key: "hint", label: t("error.next"), class: "cell-title", value: (row) => either(row.hint, row.hint_zh) },
         ]}
       />
     </details>

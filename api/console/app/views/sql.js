@@ -10,7 +10,7 @@ import { axisText, COLORS, DASHES, PAD, SHAPES, shortened, ticks, TimeLines, use
 import { FileMenu } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
 import { useDocument } from "../parts/reads.js";
-import { Table } from "../parts/table.js";
+import { sortRows, Table } from "../parts/table.js";
 import { Card, Copy, Empty, ErrorNote, Head, Loading, SelectField, TextField, useId } from "../parts/ui.js";
 import "../messages/chart.js";
 import "../messages/sql.js";
@@ -341,6 +341,10 @@ const DIGITS = 10; // beyond them a fraction shows only how computers count
 function QueryResult({ result, statement }) {
   const { columns, rows } = result;
   const numbered = useMemo(() => rows.map((cells, at) => ({ at, cells })), [rows]);
+  const [order, setOrder] = useState("");
+  useEffect(() => setOrder(""), [rows]); // another statement has other columns
+  const tableColumns = useMemo(() => tableColumnsOf(columns), [columns]);
+  const sorted = useMemo(() => sortRows(numbered, tableColumns, order), [numbered, tableColumns, order]);
   const summary = [
     t("sql.rows_shown", { count: count(result.returned_count), seconds: result.seconds }),
     result.as_of && t("sql.as_of_shown", { at: utc(result.as_of) }),
@@ -372,20 +376,26 @@ function QueryResult({ result, statement }) {
       ${rows.length ? html`
         <${Table}
           dense
-          rows=${numbered}
+          rows=${sorted}
           keyOf=${(row) => row.at}
           caption=${summary}
-          columns=${columns.map((column, at) => ({
-            key: at,
-            label: column.name,
-            num: NUMBERS.includes(column.kind),
-            render: (row) => html`<${Cell} value=${row.cells[at]} kind=${column.kind} />`,
-          }))}
+          columns=${tableColumns}
+          order=${order}
+          onOrder=${setOrder}
         />
       ` : html`<${Empty} title=${t("sql.empty")} icon="table">${t("sql.empty_hint")}<//>`}
     <//>
   `;
 }
+
+const tableColumnsOf = (columns) =>
+  columns.map((column, at) => ({
+    key: String(at),
+    label: column.name,
+    num: NUMBERS.includes(column.kind),
+    value: ({ cells }) => (typeof cells[at] === "object" ? cells[at] && JSON.stringify(cells[at]) : cells[at]),
+    render: ({ cells }) => html`<${Cell} value=${cells[at]} kind=${column.kind} />`,
+  }));
 
 function ChartCard({ columns, rows }) {
   const first = useMemo(() => suggestChart(columns, rows), [columns, rows]);

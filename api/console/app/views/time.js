@@ -123,11 +123,18 @@ function Series({ data, source }) {
         keyOf=${(row, at) => `${row.observed_at}${at}`}
         caption=${t("time.table")}
         columns=${[
-          { key: "at", label: t("col.observed"), class: "nowrap", render: (row) => moment(row.observed_at) },
+          {
+            key: "at",
+            label: t("col.observed"),
+            class: "nowrap",
+            value: (row) => row.observed_at,
+            render: (row) => moment(row.observed_at),
+          },
           ...data.measures.map((name) => ({
             key: name,
             label: t(`stat.${name}`),
             num: true,
+            value: (row) => row[name] ?? row.ranges?.[name]?.[0],
             render: (row) => valueText(row, name),
           })),
           ...(isTrack
@@ -136,15 +143,15 @@ function Series({ data, source }) {
                   key: "followed",
                   label: t("time.followed"),
                   num: true,
-                  render: (row) => count(row.growth.followed_work_count),
+                  value: (row) => row.growth.followed_work_count,
                 },
-                { key: "new", label: t("time.new"), num: true, render: (row) => count(row.growth.new_work_count) },
+                { key: "new", label: t("time.new"), num: true, value: (row) => row.growth.new_work_count },
               ]
             : [
                 {
                   key: "surface",
                   label: t("col.source"),
-                  render: (row) => (row.surface ? labelOf("surface", row.surface) : "—"),
+                  value: (row) => row.surface && labelOf("surface", row.surface),
                 },
               ]),
           {

@@ -190,16 +190,29 @@ function UsageTable({ points }) {
         keyOf=${(row) => row.day}
         caption=${t("usage.table")}
         columns=${[
-          { key: "at", label: t("col.observed"), class: "nowrap", render: (row) => moment(row.use_count_observed_at) },
+          {
+            key: "at",
+            label: t("col.observed"),
+            class: "nowrap",
+            value: (row) => row.use_count_observed_at,
+            render: (row) => moment(row.use_count_observed_at),
+          },
           {
             key: "count",
             label: t("usage.count"),
             num: true,
+            value: (row) => row.use_count,
             render: (row) => html`
               ${count(row.use_count)} ${roundedOf(row).map((text) => html`<span class="tiny soft">${text}</span>`)}
             `,
           },
-          { key: "gained", label: t("usage.gained"), num: true, render: (row) => signed(row.uses_gained) },
+          {
+            key: "gained",
+            label: t("usage.gained"),
+            num: true,
+            value: (row) => row.uses_gained,
+            render: (row) => signed(row.uses_gained),
+          },
         ]}
       />
     </details>
@@ -237,6 +250,7 @@ function Scans({ scans, source }) {
               key: "at",
               label: t("trackpage.scan"),
               class: "nowrap",
+              value: (row) => row.concluded_at,
               render: (row) =>
                 row.has_result ? html`
                   <a href=${link(["job", row.job_id])}>${moment(row.concluded_at)}</a>
@@ -244,15 +258,10 @@ function Scans({ scans, source }) {
                   ${moment(row.concluded_at)} <span class="tiny soft">${t("trackpage.result_deleted")}</span>
                 `,
             },
-            { key: "change", label: t("trackpage.change"), class: "cell-words", render: changeOf },
-            {
-              key: "videos",
-              label: t("usage.confirmed"),
-              num: true,
-              render: (row) => count(row.confirmed_video_count),
-            },
-            { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.digg_count) },
-            { key: "ids", label: t("usage.by_music_id"), num: true, render: (row) => count(row.music_id_count) },
+            { key: "change", label: t("trackpage.change"), class: "cell-words", value: changeOf },
+            { key: "videos", label: t("usage.confirmed"), num: true, value: (row) => row.confirmed_video_count },
+            { key: "likes", label: t("stat.digg_count"), num: true, value: (row) => row.digg_count },
+            { key: "ids", label: t("usage.by_music_id"), num: true, value: (row) => row.music_id_count },
           ]}
         />
       ` : html`<p class="soft">${t("trackpage.scans_none")}</p>`}
@@ -265,6 +274,7 @@ function Creators({ track }) {
     key: "account",
     label: t("col.account"),
     class: "cell-name",
+    value: (row) => row.nickname ?? row.sec_uid,
     render: (row) => html`
       <span class="with-picture">
         <${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} />
@@ -278,13 +288,14 @@ function Creators({ track }) {
     key: "followers",
     label: t("stat.follower_count"),
     num: true,
-    render: (row) => count(row.follower_count),
+    value: (row) => row.follower_count,
   };
-  const likes = { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.digg_count) };
+  const likes = { key: "likes", label: t("stat.digg_count"), num: true, value: (row) => row.digg_count };
   const first = {
     key: "first",
     label: t("trackpage.first_video_at"),
     class: "nowrap",
+    value: (row) => row.first_created_at,
     render: (row) =>
       row.first_aweme_id ? html`
         <a href=${link(["time", "video", row.first_aweme_id])}>${day(row.first_created_at)}</a>
@@ -352,6 +363,7 @@ function Variants({ variants }) {
             key: "video",
             label: t("col.video"),
             class: "cell-name",
+            value: (row) => row.desc,
             render: (row) => html`
               <a href=${link(["time", "video", row.aweme_id])}>
                 <span class="two-lines"><${Foreign} text=${row.desc} none=${row.aweme_id} /></span>
@@ -361,9 +373,10 @@ function Variants({ variants }) {
           {
             key: "kind",
             label: t("col.kind"),
+            value: (row) => labelOf("variant", row.kind),
             render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.kind)}<//>`,
           },
-          { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.digg_count) },
+          { key: "likes", label: t("stat.digg_count"), num: true, value: (row) => row.digg_count },
         ]}
       />
     <//>
@@ -389,19 +402,15 @@ function Technical({ track }) {
             {
               key: "id",
               label: t("usage.by_music_id"),
+              value: (row) => row.title ?? row.music_id,
               render: (row) => html`
                 <a class="mono" href=${link(["track", row.music_id])}>${row.music_id}</a>
                 <div class="tiny soft"><${Foreign} text=${row.title} none="" /></div>
               `,
             },
-            { key: "kind", label: t("trackpage.kind"), class: "nowrap", render: (row) => t(`trackpage.${row.kind}`) },
-            { key: "use", label: t("usage.count"), num: true, render: (row) => count(row.use_count) },
-            {
-              key: "videos",
-              label: t("usage.confirmed"),
-              num: true,
-              render: (row) => count(row.confirmed_video_count),
-            },
+            { key: "kind", label: t("trackpage.kind"), class: "nowrap", value: (row) => t(`trackpage.${row.kind}`) },
+            { key: "use", label: t("usage.count"), num: true, value: (row) => row.use_count },
+            { key: "videos", label: t("usage.confirmed"), num: true, value: (row) => row.confirmed_video_count },
           ]}
         />
         <ul class="plain small">

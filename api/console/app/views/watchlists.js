@@ -103,6 +103,7 @@ function Lists({ lists, chosen, onOpen, onRun }) {
           key: "name",
           label: t("watchlist.name"),
           class: "nowrap",
+          value: (row) => row.name,
           render: (row) => html`
             <button
               type="button"
@@ -114,17 +115,25 @@ function Lists({ lists, chosen, onOpen, onRun }) {
             </button>
           `,
         },
-        { key: "entries", label: t("watchlist.entries"), class: "cell-title", render: (row) => entriesText(row) },
-        { key: "every", label: t("watchlist.every"), render: (row) => scheduleText(row.every) },
+        {
+          key: "entries",
+          label: t("watchlist.entries"),
+          class: "cell-title",
+          value: ({ entries: [first] }) => first?.title ?? first?.input,
+          render: entriesText,
+        },
+        { key: "every", label: t("watchlist.every"), value: (row) => scheduleText(row.every) },
         {
           key: "next",
           label: t("watchlist.next"),
           class: "nowrap",
+          value: (row) => (row.enabled ? row.next_due_at : null),
           render: (row) => (row.enabled ? moment(row.next_due_at) : t("watchlist.paused")),
         },
         {
           key: "last",
           label: t("watchlist.last"),
+          value: (row) => row.last_run?.due_at,
           render: (row) => (row.last_run ? html`<${RunState} run=${row.last_run} />` : "—"),
         },
         ...(mayRun()
@@ -170,7 +179,18 @@ function RunState({ run }) {
 // The page of what an entry led to, if there is one.
 function placeOfEntry({ kind, subject }) {
   if (!subject) return null;
-  return { track: link(["track", subject]), account: link(["profile"], { id: subject }) }[kind] ?? null;
+  return {
+    track: link(["track", subject]),
+    account: link(["profile"], { id: subject }),
+    hashtag: link(["hashtag", subject]),
+  }[kind];
+}
+
+// The title of an entry, or what was entered, with its page.
+function EntryName({ entry }) {
+  const place = placeOfEntry(entry);
+  const name = html`<${Foreign} text=${entry.title ?? entry.input} />`;
+  return place ? html`<a href=${place}>${name}</a>` : name;
 }
 
 function WatchlistCard({ list, onSaved, onTurn, onRemove }) {
@@ -210,16 +230,11 @@ function WatchlistCard({ list, onSaved, onTurn, onRemove }) {
         />
       `}
       <ul class="list small">
-        ${list.entries.map((entry) => {
-          const place = placeOfEntry(entry);
-          const name = html`<${Foreign} text=${entry.title ?? entry.input} />`;
-          return html`
-            <li key=${`${entry.kind}${entry.input}`}>
-              <span class="soft">${t(`watchlist.kind.${entry.kind}`)}</span>${" "}
-              ${place ? html`<a href=${place}>${name}</a>` : name}
-            </li>
-          `;
-        })}
+        ${list.entries.map((entry) => html`
+          <li key=${`${entry.kind}${entry.input}`}>
+            <span class="soft">${t(`watchlist.kind.${entry.kind}`)}</span> <${EntryName} entry=${entry} />
+          </li>
+        `)}
       </ul>
       <p class="small soft">
         ${named(t("watchlist.every"), scheduleText(list.every))} ·${" "}
@@ -242,10 +257,28 @@ function Runs({ place }) {
       keyOf=${(row) => row.run_id}
       caption=${t("watchlist.runs")}
       columns=${[
-        { key: "due", label: t("watchlist.due_at"), class: "nowrap", render: (row) => moment(row.due_at) },
-        { key: "state", label: t("watchlist.status"), render: (row) => html`<${RunState} run=${row} />` },
+        {
+          key: "due",
+          label: t("watchlist.due_at"),
+          class: "nowrap",
+          value: (row) => row.due_at,
+          render: (row) => moment(row.due_at),
+        },
+        {
+          key: "state",
+          label: t("watchlist.status"),
+          value: (row) => t(`watchlist.status.${row.status}`),
+          render: (row) => html`<${RunState} run=${row} />`,
+        },
         ...(data.runs.some((run) => run.alerts.length)
-          ? [{ key: "alerts", label: t("alert.alerts"), render: (row) => html`<${Deliveries} run=${row} />` }]
+          ? [
+              {
+                key: "alerts",
+                label: t("alert.alerts"),
+                value: (row) => row.alerts[0] && t(`alert.status.${row.alerts[0].status}`),
+                render: (row) => html`<${Deliveries} run=${row} />`,
+              },
+            ]
           : []),
       ]}
     />
@@ -307,12 +340,13 @@ function ChannelCard({ onChanged }) {
           keyOf=${(row) => row.name}
           caption=${t("alert.title")}
           columns=${[
-            { key: "name", label: t("watchlist.name"), render: (row) => html`<${Foreign} text=${row.name} />` },
-            { key: "service", label: t("alert.service"), render: (row) => html`<${Foreign} text=${row.service} />` },
-            { key: "language", label: t("alert.language"), render: (row) => t(`alert.language.${row.language}`) },
+            { key: "name", label: t("watchlist.name"), value: (row) => row.name },
+            { key: "service", label: t("alert.service"), value: (row) => row.service },
+            { key: "language", label: t("alert.language"), value: (row) => t(`alert.language.${row.language}`) },
             {
               key: "test",
               label: t("alert.tested"),
+              value: (row) => row.test?.at,
               render: (row) => (row.test ? html`<${Attempt} attempt=${row.test} />` : t("alert.untested")),
             },
             {
@@ -463,33 +497,35 @@ function WatchlistForm({ list, onSaved }) {
   `;
 }
 
-// Title, id and note of a change, by its kind.
+// Title, id with its page, and note of a change, by its kind.
+const videoOf = ({ aweme_id: id }) => [id, link(["time", "video", id])];
+const trackOf = ({ music_id: id }) => [id, link(["track", id])];
 const CHANGES = {
   usage_growth: (growth) => [
     null,
-    growth.music_id,
+    trackOf(growth),
     t("digest.usage", {
       before: count(growth.before),
       after: count(growth.after),
       percent: count(Math.round(growth.percent_per_day)),
     }),
   ],
-  reached_likes: (video) => [video.title, video.aweme_id, t("digest.likes", { number: count(video.after) })],
+  reached_likes: (video) => [video.title, videoOf(video), t("digest.likes", { number: count(video.after) })],
   new_creators: (creator) => [
     creator.nickname,
-    creator.sec_uid,
+    [creator.sec_uid, link(["profile"], { id: creator.sec_uid })],
     t("digest.followers", { number: count(creator.follower_count) }),
   ],
-  disappeared_works: (video) => [video.title, video.aweme_id, video.reason],
+  disappeared_works: (video) => [video.title, videoOf(video), video.reason],
   fast_works: (video) => [
     video.title,
-    video.aweme_id,
+    videoOf(video),
     t("digest.per_day", { number: count(Math.round(video.velocity)) }),
   ],
-  rank_changes: (video) => [video.title, video.aweme_id, `${count(video.before)} → ${count(video.after)}`],
-  new_music_ids: (music) => [null, music.music_id, t("digest.works", { number: count(music.work_count) })],
-  new_works: (video) => [video.title, video.aweme_id, video.rank ? `#${count(video.rank)}` : ""],
-  vanished_works: (video) => [video.title, video.aweme_id, video.reason ?? t("digest.not_shown")],
+  rank_changes: (video) => [video.title, videoOf(video), `${count(video.before)} → ${count(video.after)}`],
+  new_music_ids: (music) => [null, trackOf(music), t("digest.works", { number: count(music.work_count) })],
+  new_works: (video) => [video.title, videoOf(video), video.rank ? `#${count(video.rank)}` : ""],
+  vanished_works: (video) => [video.title, videoOf(video), video.reason ?? t("digest.not_shown")],
 };
 
 // The newest digest: changes by entry and kind, with their numbers.
@@ -525,7 +561,7 @@ function Entry({ entry }) {
   const figures = changes?.figures.map((figure) => named(labelOf("figure", figure.name), figureText(figure))) ?? [];
   return html`
     <div class="small">
-      <b>${t(`watchlist.kind.${entry.kind}`)} <${Foreign} text=${entry.title ?? entry.input} /></b>
+      <b>${t(`watchlist.kind.${entry.kind}`)} <${EntryName} entry=${entry} /></b>
       ${entry.error && html`${" "}<${Badge} tone="bad">${labelOf("stop", entry.error.type)}<//>`}
       ${figures.length > 0 && html`<div class="soft">${figures.join(" · ")}</div>`}
       ${changes && !kinds.length && html`
@@ -535,10 +571,10 @@ function Entry({ entry }) {
         <div key=${kind}>
           ${t(`digest.${kind}`)}
           <ul class="list">
-            ${changes[kind].map(CHANGES[kind]).map(([title, id, note]) => html`
+            ${changes[kind].map(CHANGES[kind]).map(([title, [id, page], note]) => html`
               <li key=${id}>
                 ${title && html`<${Foreign} text=${title} />${" "}`}
-                <span class="mono tiny">${id}</span> <span class="soft">${note}</span>
+                <a class="mono tiny" href=${page}>${id}</a> <span class="soft">${note}</span>
               </li>
             `)}
           </ul>

@@ -477,13 +477,12 @@ function columns() {
       sort: ordersBy("title"),
       label: t("catalog.track"),
       render: (row) => {
-        const text = row.title ?? row.input;
+        const name = html`<${Foreign} text=${row.title ?? row.input} />`;
         const job = row.result_job_id ?? row.figures?.newest_job_id;
         return html`
           <div class="cell-title">
-            ${job
-              ? html`<a href=${link(["job", job])}><${Foreign} text=${text} /></a>`
-              : html`<${Foreign} text=${text} />`}
+            ${row.music_id ? html`<a href=${link(["track", row.music_id])}>${name}</a>` : name}
+            ${job && html`<div><a class="small" href=${link(["job", job])}>${t("catalog.result")}</a></div>`}
           </div>
         `;
       },

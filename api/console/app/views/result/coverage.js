@@ -55,8 +55,20 @@ function Audit({ audit }) {
         keyOf=${(row) => row.aweme_id}
         caption=${t("coverage.audit")}
         columns=${[
-          { key: "aweme_id", label: t("col.video"), class: "mono", value: (row) => row.aweme_id },
-          { key: "music_id", label: t("song.music_id"), class: "mono", value: (row) => row.music_id },
+          {
+            key: "aweme_id",
+            label: t("col.video"),
+            class: "mono",
+            value: (row) => row.aweme_id,
+            render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${row.aweme_id}</a>`,
+          },
+          {
+            key: "music_id",
+            label: t("song.music_id"),
+            class: "mono",
+            value: (row) => row.music_id,
+            render: (row) => html`<a href=${link(["track", row.music_id])}>${row.music_id}</a>`,
+          },
           {
             key: "verdict",
             label: t("col.verdict"),
@@ -112,8 +124,8 @@ export function Coverage({ job }) {
     <${SourcesTable} sources=${coverage.sources} />
     ${(coverage.list_genuine_share ?? []).map((list) => html`
       <p class="small" key=${list.music_id}>
+        <a class="mono" href=${link(["track", list.music_id])}>♪ ${list.music_id}</a>${" "}
         ${t("coverage.genuine", {
-          music: list.music_id,
           own: count(list.own_rows),
           rows: count(list.rows),
           heard: count(list.audio_rows),

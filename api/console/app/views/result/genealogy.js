@@ -115,7 +115,10 @@ const COLUMNS = () => [
     label: t("genealogy.music_id"),
     class: "cell-title",
     value: (row) => row.title,
-    render: (row) => html`<${Foreign} text=${row.title} /><div class="tiny soft mono">${row.music_id}</div>`,
+    render: (row) => html`
+      <a href=${link(["track", row.music_id])}><${Foreign} text=${row.title} none=${row.music_id} /></a>
+      <div class="tiny soft mono">${row.music_id}</div>
+    `,
   },
   {
     key: "kind",
@@ -142,7 +145,7 @@ const COLUMNS = () => [
     value: (row) => row.copy_of_music_id,
     render: (row) =>
       row.copy_of_music_id ? html`
-        <span class="tiny mono">${row.copy_of_music_id}</span>
+        <a class="tiny mono" href=${link(["track", row.copy_of_music_id])}>${row.copy_of_music_id}</a>
         <div class="tiny soft">${t(`genealogy.copy_${row.copy_evidence}`)}</div>
       ` : "—",
   },

@@ -1,21 +1,22 @@
 // Who made a track popular: its confirmed videos over time, with the followers of their creators and the likes that
-// each brought. Order, ranks and shares are those of the query.
+// each brought. Ranks, shares and the order at first are those of the query.
 import { unlessAborted } from "../../api.js";
 import { count, day, Foreign, percent, safeLink, visible } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
-import { link } from "../../router.js";
+import { link, useAddress } from "../../router.js";
 import { axisText, PAD, shortened, ticks, TimeAxis, useWidth } from "../../parts/charts.js";
 import { Picture } from "../../parts/media/picture.js";
 import { readRows } from "../../parts/reads.js";
-import { Table } from "../../parts/table.js";
+import { sortRows, Table } from "../../parts/table.js";
 import { Card, Empty, ErrorNote, Figures, Loading } from "../../parts/ui.js";
 import "../../messages/figures.js";
 import "../../messages/result.js";
 
 const MOST_ROWS = 2000; // the largest candidate pool of a scan
 
-export function Popularity({ job }) {
+export function Popularity({ job, query }) {
+  const [order, setOrder] = useAddress(["job", job.job_id], query, "order");
   const [state, setState] = useState({});
   const parameters = { music_id: job.result.music_id, job_id: job.scan_job_id ?? job.job_id };
   useEffect(() => {
@@ -31,19 +32,23 @@ export function Popularity({ job }) {
   if (!rows) return html`<${Loading} tall />`;
   if (!rows.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   const dated = rows.filter((row) => row.published_at !== null && row.likes !== null);
-  const query = link(["sql", "popularity"], { "p.music_id": parameters.music_id, "p.job_id": parameters.job_id });
+  const columns = columnsOfVideos();
+  const statement = link(["sql", "popularity"], { "p.music_id": parameters.music_id, "p.job_id": parameters.job_id });
   return html`
     <${Summary} rows=${rows} />
-    <p class="small soft">${t("popularity.note")} <a href=${query}>${t("genealogy.query")}</a></p>
+    <p class="small soft">${t("popularity.note")} <a href=${statement}>${t("genealogy.query")}</a></p>
     ${dated.length > 0 && html`
       <${Card} title=${t("popularity.plot")}><${Plot} rows=${dated} undrawn=${rows.length - dated.length} /><//>
     `}
     <${Table}
-      rows=${rows}
-      columns=${COLUMNS()}
+      name="popularity"
+      rows=${sortRows(rows, columns, order)}
+      columns=${columns}
       keyOf=${(row) => row.aweme_id}
       caption=${t("tab.popularity")}
       card=${(row) => html`<${VideoCard} row=${row} />`}
+      order=${order}
+      onOrder=${setOrder}
     />
   `;
 }
@@ -86,28 +91,42 @@ function Summary({ rows }) {
   `;
 }
 
-const COLUMNS = () => [
-  { key: "day", label: t("col.published"), class: "nowrap", render: published },
+const columnsOfVideos = () => [
+  { key: "day", label: t("col.published"), class: "nowrap", value: (row) => row.published_at, render: published },
   {
     key: "creator",
     label: t("popularity.creator"),
     class: "cell-name",
+    value: (row) => row.nickname ?? row.sec_uid,
     render: (row) => html`<${Creator} row=${row} />`,
   },
-  { key: "followers", label: t("stat.follower_count"), num: true, render: (row) => count(row.follower_count) },
+  { key: "followers", label: t("stat.follower_count"), num: true, bar: true, value: (row) => row.follower_count },
   {
     key: "video",
     label: t("col.video"),
     class: "cell-title",
+    value: (row) => row.desc,
     render: (row) => html`
       <span class="with-picture">
         <${Picture} kind="video" id=${row.aweme_id} name=${row.desc} /><${Caption} row=${row} lines="two-lines" />
       </span>
     `,
   },
-  { key: "likes", label: t("stat.digg_count"), num: true, render: (row) => count(row.likes) },
-  { key: "share", label: t("popularity.share"), num: true, render: (row) => percent(row.likes_share) },
-  { key: "until", label: t("popularity.until"), num: true, render: (row) => percent(row.share_until_then) },
+  { key: "likes", label: t("stat.digg_count"), num: true, bar: true, value: (row) => row.likes },
+  {
+    key: "share",
+    label: t("popularity.share"),
+    num: true,
+    value: (row) => row.likes_share,
+    render: (row) => percent(row.likes_share),
+  },
+  {
+    key: "until",
+    label: t("popularity.until"),
+    num: true,
+    value: (row) => row.share_until_then,
+    render: (row) => percent(row.share_until_then),
+  },
 ];
 
 function VideoCard({ row }) {

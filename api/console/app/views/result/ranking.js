@@ -11,7 +11,8 @@ import { NotePad, TagButton } from "../../parts/notes.js";
 import { ColumnChoice, narrow, sortRows, Table, useMedia } from "../../parts/table.js";
 import { Term } from "../../parts/term.js";
 import { Badge, CheckField, Empty, ErrorNote, Pop, SelectField, TextField } from "../../parts/ui.js";
-import { AudioCheck, LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
+import { AudioCheck, hashtagsColumn, LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
+import { WatchSeveral } from "../../parts/watch.js";
 import { CompareVideos } from "./compare_videos.js";
 import { formsText, totalsText } from "./summary.js";
 import "../../messages/accounts.js";
@@ -19,6 +20,7 @@ import "../../messages/figures.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
 import "../../messages/scan.js";
+import "../../messages/watchlists.js";
 
 const NAME = "ranking"; // of the choice of columns in the browser
 const WIDE_PX = 1800;
@@ -248,14 +250,22 @@ export function Tools({ children }) {
   ` : line;
 }
 
+// The accounts of videos as a watchlist takes them, each once; those whose id is unknown cannot be watched.
+function accountsOf(videos) {
+  const titles = new Map(videos.map(({ author }) => [author?.sec_uid, author?.nickname ?? author?.unique_id]));
+  return [...titles].filter(([id]) => id).map(([id, title]) => ({ id, title }));
+}
+
 // What can be done with the chosen rows.
 function Chosen({ videos, onClear }) {
   const [isCompared, setCompared] = useState(false);
+  const accounts = accountsOf(videos);
   return html`
     <div class="row chosen" role="group" aria-label=${t("chosen.title")}>
       <b role="status">${t("chosen.number", { number: count(videos.length) })}</b>
       <${SaveRows} rows=${videos} name="videos" table="videos" label=${t("chosen.save")} />
       <${TagButton} kind="video" ids=${videos.map((video) => video.aweme_id)} />
+      <${WatchSeveral} kind="account" subjects=${accounts} label=${t("watch.creators", { number: accounts.length })} />
       ${videos.length > 1 && html`
         <button type="button" class="button little" onClick=${() => setCompared(true)}>${t("chosen.compare")}</button>
       `}
@@ -394,7 +404,14 @@ const likesOf = (video) => html`
 // `further` columns are shown when they are chosen.
 function allColumns() {
   return [
-    { key: "rank", label: "#", num: true, render: (video) => html`<span class="rank">${video.rank}</span>` },
+    {
+      key: "rank",
+      label: "#",
+      num: true,
+      ascends: true,
+      value: (video) => video.rank,
+      render: (video) => html`<span class="rank">${video.rank}</span>`,
+    },
     videoColumn(),
     authorColumn(),
     hotColumn(),
@@ -419,14 +436,17 @@ function allColumns() {
       further: true,
       value: (video) => video.source_music_title,
       render: (video) => html`
-        <span class="two-lines"><${Foreign} text=${video.source_music_title} /></span>
+        <a class="one-line" href=${link(["track", video.source_music_id])}>
+          <${Foreign} text=${video.source_music_title} none=${video.source_music_id} />
+        </a>
         ${video.music?.created_at && html`
-          <div class="tiny soft">
+          <div class="tiny soft two-lines">
             ${video.music.born_with ? t("track.born_here") : t("track.born", { day: day(video.music.created_at) })}
           </div>
         `}
       `,
     },
+    { ...hashtagsColumn(), further: true, value: undefined }, // no column of files: they could not keep its order
     {
       key: "observed",
       label: t("col.observed"),

@@ -91,13 +91,16 @@ function Notes({ notes }) {
   `;
 }
 
+// An id that leads to its page.
+const Id = ({ place }) => html`<a class="mono" href=${link(place)}>${place.at(-1)}</a>`;
+
 function Technical({ result, isByName, job }) {
   const took = (new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000;
   const { music } = result;
   const facts = [
-    music && [t("song.music_id"), html`<span class="mono">${result.music_id}</span>`],
+    music && [t("song.music_id"), html`<${Id} place=${["track", result.music_id]} />`],
     music?.created_at && [t("technical.sound"), day(music.created_at)],
-    music?.born_with && [t("track.born_with"), html`<span class="mono">${music.born_with.aweme_id}</span>`],
+    music?.born_with && [t("track.born_with"), html`<${Id} place=${["time", "video", music.born_with.aweme_id]} />`],
     [t("technical.job"), html`<span class="mono">${job.job_id}</span> <${Status} status=${job.status} />`],
     [t("technical.input"), html`<${Foreign} text=${job.input} />`],
     [t("technical.started"), `${moment(job.created_at)} · ${t("job.took", { time: seconds(took) })}`],
