@@ -76,7 +76,7 @@ def test_a_kind_that_the_rows_do_not_fit_is_not_offered(view: ConsolePage) -> No
     run(view, known)
     rows_come(view, 2)
     kinds = view.page.get_by_label("Kind of chart").locator("option")
-    expect(kinds).to_have_text(["Bars", "None"])
+    expect(kinds).to_have_text(["Bars", "No chart"])
     run(view, "select 'a' as title, null::bigint as unknown union all select 'b', null")
     expect(kinds).to_have_count(0)
     rows_come(view, 2)

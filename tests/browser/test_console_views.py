@@ -366,7 +366,7 @@ def test_a_running_scan_has_four_steps_and_one_estimate_that_moves(pages: Consol
     main = view.page.locator("main")
     expect(main).to_contain_text("about 30 s left")
     steps = main.locator(".steps li")
-    expect(steps).to_have_text(["Find the videos", "Read the details", "Listen", "Rank"])
+    expect(steps).to_have_text(["Find the videos", "Read the details", "Compare the audio", "Rank"])
     states = steps.evaluate_all("all => all.map((step) => step.dataset.state)")
     assert states == ["done", "done", "now", "next"]
     view.page.clock.run_for(10_000)

@@ -34,6 +34,8 @@ KEY = re.compile(r"^ {2}\S", re.MULTILINE)
 USED = re.compile(r"\bt\((?:[^()`\"]*\? )?\"([a-z_.]+)\"(?:[^()`\"]*: \"([a-z_.]+)\")?")
 NAMED = re.compile(r'"([a-z_]+(?:\.[a-z_0-9]+)+)"')
 BUILT = re.compile(r"`([a-z_]+)\.[a-z_]*\$\{")
+TEMPLATE = re.compile(r"`([a-z_]+\.[^`\s$]*\$\{[^`]*)`")
+INSERTED = re.compile(r"\$\{[^}]*\}")
 IMPORTED = re.compile(r'^import "([./\w]+)";$', re.MULTILINE)
 PLACEHOLDER = re.compile(r"\{(\w+)[|}]")
 
@@ -52,6 +54,10 @@ def text_of(literals: str) -> str:
 
 def messages() -> dict[str, tuple[str, str]]:
     return {key: texts for area in AREAS for key, texts in messages_of(area).items()}
+
+
+def texts_of_errors() -> set[str]:
+    return {f"{area}.{kind}" for area in ("fault", "fix") for kind in (*ERROR_SPECS, "unknown")}
 
 
 def test_every_message_has_both_languages_with_the_same_placeholders() -> None:
@@ -98,6 +104,23 @@ def test_every_message_that_is_used_exists() -> None:
     assert used - messages().keys() == set()
 
 
+def test_every_message_is_used() -> None:
+    """By its key, or by a key that is built from a prefix, as in `status.${name}`."""
+    scripts = [path for path in APP.rglob("*.js") if path.parent.name != "messages"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in scripts)
+    named = set(NAMED.findall(text))
+    built = [
+        re.compile(r"\w+".join(re.escape(part) for part in INSERTED.split(template)))
+        for template in TEMPLATE.findall(text)
+    ]
+    unused = {
+        key
+        for key in messages().keys() - named - texts_of_errors()
+        if not any(template.fullmatch(key) for template in built)
+    }
+    assert unused == set()
+
+
 def test_every_view_and_group_of_the_menu_has_a_label() -> None:
     main = (APP / "main.js").read_text(encoding="utf-8")
     menu = main.partition("const MENU = {")[2].partition("\n};")[0]
@@ -110,9 +133,7 @@ def test_every_view_and_group_of_the_menu_has_a_label() -> None:
 
 
 def test_every_error_of_the_service_has_a_text_and_what_to_do() -> None:
-    kinds = {*ERROR_SPECS, "unknown"}
-    wanted = {f"{area}.{kind}" for area in ("fault", "fix") for kind in kinds}
-    assert wanted - messages().keys() == set()
+    assert texts_of_errors() - messages().keys() == set()
 
 
 def test_every_term_of_the_service_has_a_message() -> None:

@@ -238,7 +238,7 @@ def test_births_have_names_shapes_and_a_line_back_to_what_they_copy() -> None:
     lines, marks = (layer["data"]["values"] for layer in json.loads(chart.to_json())["layer"])
     assert [(row["label"], row["part"]) for row in marks] == [
         ("1. same", "the track's own"),
-        ("2. same", "library"),
+        ("2. same", "official music"),
     ]
     assert [(row["label"], row["since"]) for row in lines] == [("2. same", first.isoformat())]
     assert PLOTS.births(table.slice(2), **drawing) is None

@@ -7,7 +7,7 @@ addMessages({
   "compare.choose": ["Choose tracks ({chosen} of at most {most})", "选择音乐（{chosen} / {most}）"],
   "compare.confirmed": ["Confirmed videos", "已确认作品"],
   "compare.copy_link": ["Copy link to this comparison", "复制对比链接"],
-  "compare.estimate": ["Music ids within reach, estimated", "访客可见音乐 ID 估计数"],
+  "compare.estimate": ["Sounds, estimated", "音乐数（估计）"],
   "compare.figures": ["Side by side", "关键数据对比"],
   "compare.first": ["First published", "最早发布"],
   "compare.growth": ["Likes gained by the same videos", "相同作品新增点赞"],
@@ -17,7 +17,7 @@ addMessages({
   "compare.lead": ["Two to six scanned tracks side by side.", "并列对比 2 至 6 首已扫描的音乐。"],
   "compare.likes": ["Likes in total", "点赞合计"],
   "compare.median_likes": ["Likes of the median video", "点赞中位数"],
-  "compare.music_ids": ["Music ids", "音乐 ID 数"],
+  "compare.music_ids": ["Sounds", "音乐数"],
   "compare.note": [
     "All scans of each track together. A larger number means that more was found, not necessarily that there is " +
       "more.",

@@ -27,7 +27,7 @@ addMessages({
   "fault.not_found": ["Nothing was found here", "未找到相应内容"],
   "fault.platform_verification_required": [
     "The platform shows this search only after a verification",
-    "平台要求验证后才显示该搜索",
+    "该搜索需通过平台验证才能查看",
   ],
   "fault.profile_not_chosen": ["No platform is chosen yet", "尚未选择平台"],
   "fault.provider_unsupported": ["The data source in use does not offer this", "当前数据源不支持此功能"],
@@ -108,7 +108,7 @@ addMessages({
   "fix.not_found": ["Check the address, or go back and open it again.", "请核对地址，或返回后重新打开。"],
   "fix.platform_verification_required": [
     "Verification is never bypassed. The song search of this page reads what guests see.",
-    "本工具不绕过验证。可使用歌名搜索，读取访客可见的内容。",
+    "Sametrack 不绕过验证。可使用歌名搜索，读取访客可见的内容。",
   ],
   "fix.profile_not_chosen": [
     "Run `sametrack init`, or set PROFILE=sandbox to try it with demo data.",
@@ -148,8 +148,8 @@ addMessages({
   ],
   "fix.upstream_region_blocked": ["Use another network.", "请更换网络。"],
   "fix.upstream_signature_demanded": [
-    "Signatures are never made. Another source is read where there is one; try again later.",
-    "本工具不生成签名；如有其他来源会自动改用，请稍后重试。",
+    "Sametrack never signs requests. It reads another source where there is one; try again later.",
+    "Sametrack 不生成签名；如有其他来源会自动改用，请稍后重试。",
   ],
   "fix.upstream_structure_changed": [
     "Update Sametrack, or send the technical details to its maintainers.",
@@ -159,7 +159,7 @@ addMessages({
   "fix.upstream_unreachable": ["Check the network and try again.", "请检查网络后重试。"],
   "fix.upstream_verification": [
     "Verification is never bypassed. Try again later or from another network.",
-    "本工具不绕过验证，请稍后重试或更换网络。",
+    "Sametrack 不绕过验证，请稍后重试或更换网络。",
   ],
   "fix.warehouse_unavailable": [
     "Try again. If it happens again, have the operator check the disk.",

@@ -3,18 +3,18 @@ import { addMessages } from "../i18n.js";
 
 addMessages({
   "comparisons.all_pairs": ["every pair ({number})", "显示全部比对（{number}）"],
-  "comparisons.chroma_distance": ["Chroma", "色度"],
+  "comparisons.chroma_distance": ["Melody difference", "旋律差异"],
   "comparisons.empty": ["No audio comparisons", "没有音频比对"],
   "comparisons.empty_hint": [
-    "Either every video had the same music id, or audio verification was switched off.",
-    "全部作品使用同一音乐 ID，或未启用音频核验。",
+    "Either every video uses this very sound, or the comparison was switched off.",
+    "全部作品直接使用该音乐，或未启用音频比对。",
   ],
-  "comparisons.mfcc_distance": ["MFCC", "MFCC"],
+  "comparisons.mfcc_distance": ["Timbre difference", "音色差异"],
   "comparisons.note": [
     "The deciding pair of each compared video, including rejected ones.",
     "每个候选作品起决定作用的一次比对，包括未通过的。",
   ],
-  "comparisons.overlap_s": ["Seconds", "秒数"],
+  "comparisons.overlap_s": ["Seconds compared", "比对时长（秒）"],
   "comparisons.score": ["Score", "得分"],
   "evidence.back": ["All compared videos", "全部比对作品"],
   "evidence.candidate": ["This video", "该作品"],
@@ -87,7 +87,7 @@ addMessages({
   "notes.not_the_same": ["Not the same", "不是同款"],
   "notes.note": ["Note (optional)", "备注（可选）"],
   "notes.same": ["The same", "是同款"],
-  "notes.title": ["Your judgement", "你的判断"],
+  "notes.title": ["Your judgement", "您的判断"],
   "player.at": ["{second} s of the song", "歌曲第 {second} 秒"],
   "player.closest": [
     "What is most alike is marked on both: {from} to {to} s of the song, in the video from {video} s.",

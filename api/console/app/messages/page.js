@@ -14,7 +14,6 @@ addMessages({
   "act.reading": ["Loading…", "加载中…"],
   "act.retry": ["Try again", "重试"],
   "act.scan_this": ["Scan this", "扫描这首"],
-  "act.show_evidence": ["Show evidence", "查看依据"],
   "act.starting": ["Starting…", "正在提交…"],
   "act.time": ["Over time", "历史趋势"],
   "act.understood": ["Dismiss", "知道了"],
@@ -36,9 +35,9 @@ addMessages({
   "export.demo": ["demo data", "演示数据"],
   "export.first_page": ["Export the first {number}", "导出前 {number} 条"],
   "export.note": [
-    "The file has the rows and columns shown. Ids stay text, formulas are escaped; the last sheet of an Excel file " +
-      "says what the data cannot tell.",
-    "文件与所示行列一致。ID 保持文本格式，公式已转义；Excel 文件末尾附数据局限说明。",
+    "The file has the rows and columns shown. Ids stay text, formulas are escaped; the last sheet of an " +
+      "Excel file says what the data cannot tell.",
+    "文件与所示行列一致。ID 以文本保存，公式不会执行；Excel 文件末尾附数据局限说明。",
   ],
   "export.share": ["Share as a file", "导出为网页文件"],
   "export.share_note": [
@@ -52,7 +51,7 @@ addMessages({
   "filter.choose": ["Sort and filter", "排序与筛选"],
   "filter.clear": ["Clear filters", "清除筛选"],
   "filter.link": ["Linked by", "关联方式"],
-  "filter.music": ["Music id", "音乐 ID"],
+  "filter.music": ["Sound", "所用音乐"],
   "filter.none": ["No matches for these filters", "没有符合筛选条件的内容"],
   "filter.remove": ["Remove the filter “{name}”", "移除筛选“{name}”"],
   "filter.title": ["Filters", "筛选"],
@@ -85,10 +84,7 @@ addMessages({
   "note.add": ["Add a note or tags", "添加备注或标签"],
   "note.change": ["Change note and tags", "修改备注与标签"],
   "note.save": ["Save", "保存"],
-  "note.shared": [
-    "Stored by the service for everybody who uses it; it changes no verdict.",
-    "由服务保存，所有使用者可见，不影响结论。",
-  ],
+  "note.shared": ["Everybody who uses this service sees it. It changes no result.", "所有使用者可见，不影响结果。"],
   "note.tag": ["Tag", "添加标签"],
   "note.tagged": ["Tags added", "标签已添加"],
   "note.tags": ["Tags", "标签"],
@@ -125,8 +121,8 @@ addMessages({
   "strip.demo_hint": ["Generated on this machine; no real accounts or videos.", "数据由本机生成，不含真实账号或作品。"],
   "strip.experimental": ["Experimental source.", "实验性数据源。"],
   "strip.experimental_hint": [
-    "Read from desktop pages, which may stop working at any time.",
-    "数据来自网页版页面，随时可能失效。",
+    "Read from desktop pages of the platform, which may stop working at any time.",
+    "数据来自平台的网页版页面，随时可能失效。",
   ],
   "strip.offline": ["The service does not respond.", "服务无响应。"],
   "strip.offline_hint": [

@@ -51,7 +51,7 @@ addMessages({
   ],
   "sql.line": ["Line", "折线图"],
   "sql.new": ["New statement", "新建查询"],
-  "sql.no_chart": ["None", "不显示"],
+  "sql.no_chart": ["No chart", "不显示"],
   "sql.parameters": ["Parameters", "参数"],
   "sql.rewritten": [
     "An account was erased since then, so the data differs from what it was.",
