@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Locator, Route, expect
 
 from api.schemas.examples import read_example
 from tests.browser.console_pages import ConsolePage, ConsolePages
@@ -83,15 +83,20 @@ def test_the_service_sorts_a_hashtag_by_likes_and_time_and_pages_in_that_order(
     view.show(f"#/hashtag/{CH_ID}")
     rows = view.page.locator("main tr.data")
     expect(rows).to_have_count(10)
-    view.page.get_by_role("columnheader", name="Likes").get_by_role("button").click()
+
+    def press(button: Locator) -> None:
+        with view.page.expect_response(LIST):
+            button.click()
+
+    def head(name: str) -> Locator:
+        return view.page.get_by_role("columnheader", name=name)
+
+    press(head("Likes").get_by_role("button"))
     view.page.wait_for_url("**sort=1")
-    expect(rows).to_have_count(10)
-    view.page.get_by_role("button", name="Show more").click()
-    view.page.get_by_role("columnheader", name="Comments").get_by_role("button").click()
-    expect(view.page.get_by_role("columnheader", name="Comments")).to_have_attribute(
-        "aria-sort", "descending"
-    )
-    view.page.get_by_role("columnheader", name="Published").get_by_role("button").click()
+    press(view.page.get_by_role("button", name="Show more"))
+    press(head("Comments").get_by_role("button"))
+    expect(head("Comments")).to_have_attribute("aria-sort", "descending")
+    press(head("Published").get_by_role("button"))
     view.page.wait_for_url("**sort=2")
     expect(rows).to_have_count(10)
     orders = [(query["sort_type"], query["cursor"]) for query in requested]
