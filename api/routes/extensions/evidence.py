@@ -151,8 +151,8 @@ async def sametrack_comparison_excerpt(
     """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听.
 
     A scan keeps excerpts of matches and of close rejections, of the sounds that it downloads. For
-    others, `fetch=true` reads the video and its sound again as a guest and stores the excerpt; it
-    answers 404 if the platform serves another file by now.
+    others, `fetch=true` reads the sound again as a guest, from its video or from the page of the
+    song, and stores the excerpt; it answers 404 if the platform serves another file by now.
     """
     parameters = {"comparison_id": comparison_id, "role": role, **query.model_dump()}
     record_parameters(request.scope, parameters)

@@ -46,7 +46,7 @@ class Excerpts(ClosedDocument):
     candidate: ExcerptDocument | None
 
 
-ExcerptState = Literal["stored", "readable", "service_track", "not_aligned", "excerpts_off"]
+ExcerptState = Literal["stored", "readable", "not_aligned", "excerpts_off"]
 """How a compared sound can be heard, or why it cannot."""
 
 
@@ -70,8 +70,7 @@ class ComparedSound(ClosedDocument):
         ExcerptState,
         Field(
             description="stored; readable: `excerpt_path` reads the sound again; else why it "
-            "cannot be heard: service_track (of the music service), not_aligned, excerpts_off "
-            "(EXCERPTS_MAX_MB is 0)"
+            "cannot be heard: not_aligned, excerpts_off (EXCERPTS_MAX_MB is 0)"
         ),
     ]
     excerpt_path: Annotated[

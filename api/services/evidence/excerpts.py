@@ -24,7 +24,8 @@ from warehouse.records.evidence import MAX_EXCERPT_S, ExcerptRole
 from warehouse.records.videos import Unavailability
 
 if TYPE_CHECKING:
-    from api.services.evidence.service import EvidenceService
+    from pipelines.captures.session import Captures
+    from pipelines.platform.sources.table import SoundFile
 
 
 SURFACE = "media"
@@ -54,7 +55,8 @@ async def read_missing_excerpt(
     async with deadline.guard(SURFACE):
         encoded = await _read_and_cut(
             sources,
-            missing.aweme_id,
+            missing.entity_id,
+            is_song=missing.is_song,
             start_s=excerpt.start_s,
             duration_s=excerpt.duration_s,
             sha256=excerpt.sha256,
@@ -75,29 +77,30 @@ async def read_beginning(sources: Sources, aweme_id: str, *, deadline: Deadline)
 
 async def _read_and_cut(
     sources: Sources,
-    aweme_id: str,
+    entity_id: str,
     *,
+    is_song: bool = False,
     start_s: float,
     duration_s: float,
     sha256: str | None = None,
 ) -> bytes:
     """Return a stretch of a sound as MP3, read from the platform into a temporary folder.
 
-    With `sha256`, only of that file.
+    With `is_song`, the sound is that of a song of the music service, else that of a video. With
+    `sha256`, only of that file.
     """
     await run_sync(lambda: sources.sounds_dir.mkdir(parents=True, exist_ok=True))
     with TemporaryDirectory(dir=sources.sounds_dir, prefix=".kept-") as folder:
-        async with sources.open("music", for_user=False, sounds_dir=Path(folder)) as captures:
-            detail = await captures.video(aweme_id)
-            if isinstance(detail, Unavailability):
-                raise NotFoundError(
-                    f"The video {aweme_id} is no longer available",
-                    hint="What scans observed of it is still stored",
-                )
-            file = await captures.sound(detail)
+        async with sources.open(
+            "music", for_user=False, has_songs=is_song, sounds_dir=Path(folder)
+        ) as captures:
+            if is_song:
+                file = await captures.song_sound(await captures.song(entity_id))
+            else:
+                file = await _video_sound(captures, entity_id)
         if sha256 is not None and file.sha256 != sha256:
             raise NotFoundError(
-                f"The platform serves another sound for the video {aweme_id} by now",
+                f"The platform serves another sound under the id {entity_id} by now",
                 hint="What was compared cannot be heard any more; a new scan compares what is "
                 "there",
             )
@@ -121,8 +124,18 @@ async def _read_and_cut(
                 process.kill()
                 raise
     if not encoded:
-        raise NotFoundError(f"The sound of the video {aweme_id} cannot be decoded")
+        raise NotFoundError(f"The sound with the id {entity_id} cannot be decoded")
     return encoded
+
+
+async def _video_sound(captures: "Captures", aweme_id: str) -> "SoundFile":
+    detail = await captures.video(aweme_id)
+    if isinstance(detail, Unavailability):
+        raise NotFoundError(
+            f"The video {aweme_id} is no longer available",
+            hint="What scans observed of it is still stored",
+        )
+    return await captures.sound(detail)
 
 
 def range_response(

@@ -77,10 +77,14 @@ class StoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class MissingExcerpt:
-    """An excerpt that no file holds, and the video whose sound it belongs to."""
+    """An excerpt that no file holds, and the video or the song whose sound it belongs to.
 
-    aweme_id: str
+    `is_song`: `entity_id` is that of a song of the music service.
+    """
+
+    entity_id: str
     excerpt: Excerpt
+    is_song: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,11 +252,13 @@ class EvidenceService:
         if state != "readable":
             raise NotFoundError(
                 f"The {role} of comparison {comparison_id} cannot be read again",
-                hint="Only an aligned sound of a video can be, and not with EXCERPTS_MAX_MB=0",
+                hint="Only an aligned sound can be, and not with EXCERPTS_MAX_MB=0",
             )
         pair = stored.comparison
-        videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
-        return MissingExcerpt(videos[role], stored.excerpts[role])
+        if role == "candidate":
+            return MissingExcerpt(pair.candidate_aweme_id, stored.excerpts[role])
+        is_song = pair.reference_source == "music_service"
+        return MissingExcerpt(pair.reference_aweme_id, stored.excerpts[role], is_song=is_song)
 
     def store_excerpt(self, excerpt: Excerpt, encoded: bytes) -> None:
         """Store an excerpt as MP3, within the size of all."""
@@ -266,9 +272,6 @@ class EvidenceService:
             return "not_aligned"
         if self.excerpts.has(excerpt):
             return "stored"
-        # A reference of a music service belongs to no video.
-        if role == "reference" and stored.comparison.reference_source == "music_service":
-            return "service_track"
         return "readable" if self.excerpts.max_bytes else "excerpts_off"
 
     def _sound(

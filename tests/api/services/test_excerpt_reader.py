@@ -50,6 +50,13 @@ class Platform:
         self.asked.append(aweme_id)
         return Unavailability(reason="status_deleted") if self.is_gone else "a"
 
+    async def song(self, track_id: str) -> Any:
+        self.asked.append(f"song {track_id}")
+        return "a"
+
+    async def song_sound(self, _song: object) -> SoundFile:
+        return await self.sound(_song)
+
     async def sound(self, _detail: object) -> SoundFile:
         path = self._folder / "sound.m4a"
         path.write_bytes(b"no sound")
@@ -100,6 +107,15 @@ async def test_another_file_of_the_same_video_is_not_passed_off_as_what_was_comp
     assert os.listdir(tmp_path) == []  # noqa: PTH208 -- nothing is left of the download
 
 
+async def test_a_song_of_the_music_service_is_read_from_its_page_there(tmp_path: Path) -> None:
+    service = evidence(tmp_path, reference_source="music_service")
+    platform: Any = Platform(tmp_path, "a" * 64)
+    platform.one_decoder = asyncio.Semaphore(1)
+    with pytest.raises(NotFoundError, match="cannot be decoded"):
+        await read(service, platform, "reference")
+    assert platform.asked == ["song 7350000000000000001"]
+
+
 async def test_a_deleted_video_cannot_be_heard(tmp_path: Path) -> None:
     service, platform = evidence(tmp_path), Platform(tmp_path, "b" * 64, is_gone=True)
     with pytest.raises(NotFoundError, match="no longer available"):
@@ -109,7 +125,7 @@ async def test_a_deleted_video_cannot_be_heard(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("role", "changed"),
     [
-        ("reference", {"reference_source": "music_service"}),
+        ("reference", {"reference_start_s": None}),
         ("candidate", {"candidate_start_s": None}),
         ("candidate", {"candidate_sha256": None}),
         ("candidate", {"max_bytes": 0}),

@@ -119,10 +119,6 @@ addMessages({
     "{sound}未保存片段：播放时将以访客身份从平台读取。",
   ],
   "player.second": ["{second} s", "{second} 秒"],
-  "player.service_track": [
-    "{sound} cannot be played: it is a recording of the music service.",
-    "{sound}无法试听：属于音乐服务的录音。",
-  ],
   "player.switch": ["Playing", "正在播放"],
   "player.undo": ["Undo its speed (× {factor}), so that both play in time", "还原作品的速度（{factor} 倍），使两者同步"],
   "verdict.confirmed": ["Confirmed", "已确认"],

@@ -159,7 +159,7 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, nam
   const drawn = useDrawnRows(rows, isNarrow ? card : columns, Object.keys(chosen).join());
   const measured = useWidths(
     visible,
-    isNarrow ? "" : columns.map((column) => column.label).join("|"),
+    isNarrow ? "" : [...columns.map((column) => column.label), order].join("|"), // the sorted one has an arrow
     dense ? "tbody td.num" : "tbody tr.data td:not(.chosen-width)",
   );
   const widths = measured && columns.map((column, at) => chosen[column.key] ?? measured[at]);
