@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import xlsxwriter
@@ -91,6 +92,16 @@ def test_any_other_text_offers_a_search_for_the_song(pages: ConsolePages) -> Non
     expect(view.page.locator("textarea")).to_have_value("Paper Boats of nobody")
     expect(view.page.locator("main form")).to_contain_text("Search for the song instead?")
     assert is_clean(view)
+
+
+def test_one_word_may_also_be_a_handle(pages: ConsolePages) -> None:
+    view = pages.open("#/hot")
+    view.page.locator("textarea").fill("two words")
+    expect(view.page.get_by_role("button", name="Open the account")).to_have_count(0)
+    view.page.locator("textarea").fill("no_body1")
+    with view.page.expect_request("**/get_sec_user_id?*") as sent:
+        view.page.get_by_role("button", name="Open the account @no_body1").click()
+    assert parse_qs(urlsplit(sent.value.url).query) == {"url": ["@no_body1"]}
 
 
 def test_tracks_come_from_a_spreadsheet(pages: ConsolePages, tmp_path: Path) -> None:

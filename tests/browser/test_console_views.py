@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Request, Route, expect
@@ -132,6 +132,21 @@ def test_each_scan_of_a_batch_is_shown_as_the_batch_views_it(view: ConsolePage) 
     view.page.get_by_role("link", name="Open full result").click()
     expect(view.page.locator("#panel")).to_contain_text("3 of 3 videos")
     assert {one["sort_by"] for one in asked} == {"digg"}
+
+
+def test_tracks_of_a_batch_are_compared_with_one_click(view: ConsolePage) -> None:
+    other_job = JOB_ID.replace(JOB_ID[:8], "00000000")
+    musics = {JOB_ID: "7300000000000000001", other_job: "7300000000000000002"}
+    for job_id, music_id in musics.items():
+        stored = rows_of(1, asked=30, confirmed=1)
+        stored["data"] |= {"job_id": job_id}
+        stored["data"]["result"] |= {"music_id": music_id}
+        answer(view, f"**/music_collection_jobs/{job_id}", stored)
+    ranked(view, lambda _: rows_of(1, asked=30, confirmed=1))
+    view.show(f"#/jobs/{'%2C'.join(musics)}")
+    link = view.page.get_by_role("link", name="Compare these tracks")
+    ids = (link.get_attribute("href") or "").partition("ids=")[2]
+    assert sorted(unquote(ids).split(",")) == sorted(musics.values())
 
 
 def test_all_rows_are_part_of_the_address_and_offered_only_while_there_are_more(

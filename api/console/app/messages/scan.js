@@ -2,6 +2,7 @@
 import { addMessages } from "../i18n.js";
 
 addMessages({
+  "batch.compare": ["Compare these tracks", "对比这些音乐"],
   "batch.lead": [
     "Each track has its own scan. You can close this page and open its address again later.",
     "每首音乐单独扫描。可以关闭本页，之后用同一网址打开。",
@@ -44,6 +45,7 @@ addMessages({
   "hot.linked_default": ["same as above", "同上"],
   "hot.more": ["More settings", "更多设置"],
   "hot.open_account": ["Open the profile", "打开主页"],
+  "hot.open_handle": ["Open the account @{handle}", "打开账号 @{handle}"],
   "hot.placeholder": ["Link, song title or @account", "链接、歌名或 @账号"],
   "hot.refresh_hint": [
     "reads the platform again, even if there is a recent result",

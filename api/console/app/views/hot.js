@@ -13,6 +13,7 @@ import {
   draft,
   isTrack,
   kindOf,
+  mayBeHandle,
   NumberField,
   openJob,
   searchBody,
@@ -68,6 +69,7 @@ export function HotView() {
     else if (kind === "many" || isList) openBatch(await startBatches(lines, values));
     else openJob(await request(planned.place, { method: "POST", body: planned.body, isShown: true }));
   };
+  const openHandle = () => accountOf(`@${lines[0]}`).then(openAccount, setError);
   const start = async (event) => {
     event.preventDefault();
     setError(null);
@@ -93,6 +95,13 @@ export function HotView() {
           ${t(busy ? "act.starting" : lines.length ? label[kind] : "hot.start", { number: lines.length })}
         </button>
       <//>
+      ${kind === "title" && mayBeHandle(lines[0]) && html`
+        <div>
+          <button type="button" class="button little" disabled=${busy} onClick=${openHandle}>
+            ${t("hot.open_handle", { handle: lines[0] })}
+          </button>
+        </div>
+      `}
       <${ErrorNote} error=${error} />
       <${TrackFile}
         onTracks=${(tracks) => {

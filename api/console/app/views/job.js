@@ -244,8 +244,14 @@ export function BatchView({ ids, query }) {
     leftOut: [],
     rest: [],
   };
+  const [scanned, setScanned] = useState([]); // music ids with a result
+  const add = (musicId) => setScanned((known) => [...new Set([...known, musicId])]);
   return html`
-    <${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
+    <${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")}>
+      ${scanned.length > 1 && html`
+        <a class="button" href=${link(["compare"], { ids: scanned.join(",") })}>${t("batch.compare")}</a>
+      `}
+    <//>
     ${rest.length > 0 && html`
       <${ErrorNote} error=${error} />
       <div class="note warn">
@@ -266,17 +272,21 @@ export function BatchView({ ids, query }) {
     `)}
     <div class="grid two">
       ${ids.map((id) => html`
-        <${BatchPanel} key=${id} jobId=${id} query=${query} isStreamed=${ids.length <= MOST_STREAMS} />
+        <${BatchPanel} key=${id} jobId=${id} query=${query} isStreamed=${ids.length <= MOST_STREAMS} onScanned=${add} />
       `)}
     </div>
     <${Raw} />
   `;
 }
 
-function BatchPanel({ jobId, query, isStreamed }) {
+function BatchPanel({ jobId, query, isStreamed, onScanned }) {
   const watch = useJob(jobId, isStreamed);
   const { job, error } = watch.state.value;
   const result = job?.result;
+  const scannedId = result?.music && result.music_id;
+  useEffect(() => {
+    if (scannedId) onScanned(scannedId);
+  }, [scannedId]);
   return html`
     <section class="card">
       <header>

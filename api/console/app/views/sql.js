@@ -33,7 +33,7 @@ export function SqlView({ name, query }) {
   return html`
     <${Head} title=${t("sql.title")} lead=${t("sql.lead")} />
     <div class="sql">
-      <aside class="shelf no-print">
+      <aside class="shelf no-print" aria-label=${t("sql.library")}>
         <${Library} queries=${library.data?.queries} chosen=${name} isFirst=${!name && !query.q} />
         <${TableList} tables=${tables.data?.tables} />
       </aside>
