@@ -124,7 +124,10 @@ async def _read_and_cut(
                 process.kill()
                 raise
     if not encoded:
-        raise NotFoundError(f"The sound with the id {entity_id} cannot be decoded")
+        raise NotFoundError(
+            f"The sound with the id {entity_id} cannot be decoded: it is damaged or empty",
+            hint="Open the video itself to hear what it plays",
+        )
     return encoded
 
 
