@@ -47,7 +47,8 @@ async function play(place) {
   } catch (error) {
     if (requestNumber !== own) return;
     stop();
-    if (error.envelope) notifyError(error); // the service says why
+    if (error.status === 404) notify(t("play.gone"));
+    else if (error.envelope) notifyError(error); // the service says why
     else notify(t("play.failed"));
   }
 }
