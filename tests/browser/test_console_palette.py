@@ -143,6 +143,7 @@ def test_a_title_is_searched_and_an_account_is_opened(view: ConsolePage) -> None
         view.page.get_by_role("button", name="Search for the song").click()
     body: Any = sent.value.post_data_json
     assert body == {"keyword": "Paper Boats", "search_only": True}
+    view.page.wait_for_url("**#/job/**")
     view.page.route(
         "**/get_sec_user_id?*",
         lambda route: route.fulfill(json=read_example("get_sec_user_id")),
