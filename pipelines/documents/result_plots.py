@@ -262,8 +262,8 @@ def _likes(
 
 
 def _creators(accounts: Iterable[ReadOnlyDocument]) -> CreatorPlot:
-    known = [account["linked_digg_count"] for account in accounts]
-    likes = sorted((number for number in known if number is not None), reverse=True)
+    counts = [account["linked_digg_count"] for account in accounts]
+    likes = sorted((number for number in counts if number is not None), reverse=True)
     sums = list(accumulate(likes))
     total = sums[-1] if sums else 0
     points: list[CreatorPoint] = [
@@ -295,7 +295,7 @@ def _creators(accounts: Iterable[ReadOnlyDocument]) -> CreatorPlot:
         "Cumulative share of the likes on all confirmed videos, the most liked creators first.",
         "全部已确认作品的点赞累计占比，按创作者点赞从高到低排列。",
     )
-    unknown = len(known) - len(likes)
+    unknown = len(counts) - len(likes)
     left_out = Message(
         f"Creators without known likes: {unknown:,}, not drawn." if unknown else "",
         f"另有 {unknown:,} 位创作者点赞数未知，未绘制。" if unknown else "",

@@ -121,7 +121,7 @@ def test_each_row_says_whether_its_own_sound_was_compared_and_plays(view: Consol
     for cell in cells.all():
         with view.page.expect_response("**/excerpt**"):
             cell.get_by_role("button", name="Play").click()
-    expect(view.page.get_by_text("This video has no sound that can be read").last).to_be_visible()
+    expect(view.page.get_by_text("The sound of this video cannot be read").last).to_be_visible()
     own = f"/api/v1/sametrack/comparisons/{EVIDENCE}/excerpt"
     beginning = "/api/v1/sametrack/videos/{}/excerpt"
     assert list(dict.fromkeys(played)) == [

@@ -125,7 +125,7 @@ async def _read_and_cut(
                 raise
     if not encoded:
         raise NotFoundError(
-            f"The sound with the id {entity_id} cannot be decoded: it is damaged or empty",
+            f"The sound with the id {entity_id} cannot be decoded",
             hint="Open the video itself to hear what it plays",
         )
     return encoded

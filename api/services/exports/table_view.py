@@ -57,10 +57,10 @@ class TableView:
             return list(documents)
         column = _named(by_name, self.order.removeprefix("-"))
         # Two stable sorts: unknown values are last in either direction.
-        known = [row for row in documents if column.value(row) is not None]
+        ordered = [row for row in documents if column.value(row) is not None]
         unknown = [row for row in documents if column.value(row) is None]
-        known.sort(key=column.value, reverse=self.order.startswith("-"))  # type: ignore[arg-type]  # one kind
-        return [*known, *unknown]
+        ordered.sort(key=column.value, reverse=self.order.startswith("-"))  # type: ignore[arg-type]  # one kind
+        return [*ordered, *unknown]
 
     def chosen(self, columns: Sequence[DocumentColumn]) -> tuple[DocumentColumn, ...]:
         """Return the columns that are shown.

@@ -106,10 +106,7 @@ addMessages({
   "picture.track": ["Cover of {name}", "《{name}》封面"],
   "picture.video": ["Cover of the video “{name}”", "作品“{name}”的封面"],
   "play.failed": ["The excerpt cannot be played", "片段无法播放"],
-  "play.gone": [
-    "This video has no sound that can be read: it is deleted, damaged or silent",
-    "无法读取该作品的声音：作品已删除、文件损坏或没有声音",
-  ],
+  "play.gone": ["The sound of this video cannot be read", "无法读取该作品的声音"],
   "play.reading": ["No excerpt was kept: the sound is read again", "未保留片段，正在重新读取声音"],
   "play.start": ["Play the excerpt", "试听片段"],
   "play.stop": ["Stop", "停止"],

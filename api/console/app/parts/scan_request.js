@@ -54,6 +54,7 @@ export const isTrack = (text) => MUSIC_ID.test(text.trim()) || LINK.test(text);
 
 // What a line asks for: the scan of a track, an account, or a song by its title.
 const ACCOUNT = /^(@[\w.-]+|MS4wLjABAAAA[\w.-]+)$/;
+// One word may be a title, or a handle without its @.
 export const mayBeHandle = (line) => /^[a-z][\w.-]{2,30}$/i.test(line);
 export function kindOf(line) {
   if (ACCOUNT.test(line)) return "account";

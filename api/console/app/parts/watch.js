@@ -88,6 +88,21 @@ function hereOf(time) {
   return moment.toLocaleTimeString(lang.value === "zh" ? "zh-CN" : "en-GB", { hour: "2-digit", minute: "2-digit" });
 }
 
+// The name of a watchlist or of a channel, in the form that the service takes.
+export function NameField({ label, value, onInput }) {
+  return html`
+    <${TextField}
+      label=${label}
+      value=${value}
+      onInput=${onInput}
+      pattern="[a-z0-9][a-z0-9_\\-]*"
+      maxlength="64"
+      hint=${t("watchlist.name_hint")}
+      required
+    />
+  `;
+}
+
 // `value`: a schedule as the service has it.
 export function ScheduleField({ value, onChange }) {
   const [parts, setParts] = useState(() => partsOfSchedule(value));
@@ -308,15 +323,7 @@ function WatchDialog({ kind, subjects, label, onClose }) {
         `}
         ${target === NEW && html`
           <div class="grid">
-            <${TextField}
-              label=${t("watchlist.name")}
-              value=${name}
-              onInput=${setName}
-              pattern="[a-z0-9][a-z0-9_\\-]*"
-              maxlength="64"
-              hint=${t("watchlist.name_hint")}
-              required
-            />
+            <${NameField} label=${t("watchlist.name")} value=${name} onInput=${setName} />
             <${ScheduleField} value=${every} onChange=${setEvery} />
           </div>
           <${ThresholdFields} kinds=${[kind]} changed=${thresholds} onChange=${setThresholds} />

@@ -10,6 +10,7 @@ import { PlainTable } from "../parts/table.js";
 import {
   mayChange,
   mayRun,
+  NameField,
   placeOf,
   ScheduleField,
   scheduleText,
@@ -395,15 +396,7 @@ function ChannelForm({ onSaved }) {
     <form class="stack" onSubmit=${save}>
       <h3>${t("alert.new")}</h3>
       <div class="grid">
-        <${TextField}
-          label=${t("alert.name")}
-          value=${fields.name}
-          onInput=${setField("name")}
-          pattern="[a-z0-9][a-z0-9_\\-]*"
-          maxlength="64"
-          hint=${t("watchlist.name_hint")}
-          required
-        />
+        <${NameField} label=${t("alert.name")} value=${fields.name} onInput=${setField("name")} />
         <${TextField}
           type="password"
           label=${t("alert.url")}
@@ -455,15 +448,7 @@ function WatchlistForm({ list, onSaved }) {
     <form class="stack" onSubmit=${save}>
       <div class="grid">
         ${!list && html`
-          <${TextField}
-            label=${t("watchlist.name")}
-            value=${name}
-            onInput=${setName}
-            pattern="[a-z0-9][a-z0-9_\\-]*"
-            maxlength="64"
-            hint=${t("watchlist.name_hint")}
-            required
-          />
+          <${NameField} label=${t("watchlist.name")} value=${name} onInput=${setName} />
         `}
         <${ScheduleField} value=${every} onChange=${setEvery} />
         <${SelectField}
