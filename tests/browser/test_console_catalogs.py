@@ -216,7 +216,8 @@ def test_the_service_sorts_by_every_column_and_exports_in_that_order(view: Conso
         ["catalog"], ["digg_count"], ["10000"],
     )  # fmt: skip
     view.page.keyboard.press("Escape")
-    likes.click()
+    with view.page.expect_request("**/catalogs/songs/tracks?*descending=false*"):
+        likes.click()
     expect(head).to_have_attribute("aria-sort", "ascending")
     with view.page.expect_request("**/catalogs/songs/tracks?*") as last:
         likes.click()
