@@ -399,7 +399,8 @@ def test_a_table_is_taken_along_in_every_form(view: ConsolePage, job_id: str) ->
         with view.page.expect_download() as saved:
             view.page.locator(".sheet button").nth(at).click()
         name = saved.value.suggested_filename
-        assert re.fullmatch(rf".+ – ranking – [0-9-]+ – demo data\.{form}", name)
+        words = "(ranking – [0-9-]+ – demo data|排行 – [0-9-]+ – 演示数据)"
+        assert re.fullmatch(rf".+ – {words}\.{form}", name)
     assert is_clean(view)
 
 
