@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static coverage forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static coverage forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify leaderboard bench-versions setup-bench setup-bench-audio setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -220,17 +220,23 @@ bench-week: env ## a simulated week of a watchlist, against the ground truth
 bench-audio: env ## accuracy and cost of the matcher; writes docs/accuracy.md
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy
 
-bench-audio-far: env ## 100,000 unrelated pairs through the full search of the matcher; on the same card
+bench-audio-far: env ## 100,000 unrelated pairs of each kind of audio through the full search; on the same card
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy --only far --searched 100000
 
 bench-identify: env ## which of 1,000 recordings is a stretched clip: right answers, cost, memory
 	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy.identify
+
+leaderboard: env ## the matcher beside Chromaprint and audfprint on edited queries of real recordings (QUICK=1)
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.leaderboard $(if $(QUICK),--quick)
 
 bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
 	@$(BIN)/python -m benchmarks.accuracy.versions
 
 setup-bench: ## install the optional tools of bench-audio (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools ffmpeg
+
+setup-bench-audio: env ## fetch the real recordings of bench-audio: 0.7 GB of Debian packages, unpacked, not installed
+	@$(BIN)/python -m benchmarks.accuracy.real.fetching
 
 setup-cluster: ## install Redis and PostgreSQL for up-cluster (Debian, as root)
 	apt-get install -y --no-install-recommends redis-server postgresql

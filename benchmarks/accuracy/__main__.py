@@ -1,11 +1,12 @@
 """`make bench-audio`: how well the ear hears, what it costs, and the card that says so.
 
-The first run makes some 2,000 files; later runs find them, and the features, in the cache.
+The first run makes some 14,000 files; later runs find them, and the features, in the cache.
 """
 
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +25,12 @@ from benchmarks.accuracy.comparing import Bench
 from benchmarks.accuracy.full_range.measuring import Extent, measure_range, prepare_range
 from benchmarks.accuracy.full_range.plan import SAME_SCORES, TRACKS
 from benchmarks.accuracy.hearing import Hearing
+from benchmarks.accuracy.real.measuring import (
+    RealExtent,
+    measure_real,
+    measure_real_unrelated,
+    missing_recordings,
+)
 from benchmarks.accuracy.sounds.making import make_clips
 from benchmarks.accuracy.sounds.tracks import (
     Sources,
@@ -38,7 +45,8 @@ console = Console(width=120)
 _DOCS = Path("docs")
 _CACHE = Path("reports/bench-audio")
 _IDENTIFIED = "bench-identify/results.json"
-_PARTS = ("clips", "accuracy", "far", "range", "timing", "card")
+_LEADERBOARD = "leaderboard/results.json"
+_PARTS = ("clips", "accuracy", "far", "range", "real", "timing", "card")
 
 
 def main() -> None:
@@ -47,10 +55,11 @@ def main() -> None:
     cache = Path(options.cache)
     cache.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    kept = cache / ("quick.json" if options.quick else "results.json")
+    is_whole = not options.quick and options.recordings is None
+    kept = cache / ("results.json" if is_whole else "quick.json")
     document: Document = json.loads(kept.read_text()) if kept.exists() else {}
     document["sources"] = _sources(sources)
-    if options.only not in {"range", "card"}:
+    if options.only not in {"range", "real", "card"}:
         _measure_labelled(document, sources, cache, options, began)
         kept.write_text(json.dumps(document, indent=1))  # the rest may be broken off
     if options.only in {None, "range"} and not options.quick:
@@ -59,13 +68,16 @@ def main() -> None:
     elif options.only == "clips" and not options.quick:
         prepare_range(_extent(sources, cache, options))
         _say("clips of the full range are ready", began)
-    document |= _identified(cache)
+    if options.only in {None, "real", "far"} and not options.quick:
+        _measure_recordings(document, sources, cache, options, began)
+    document |= _identified(cache) | _leaderboard(cache)
     kept.write_text(json.dumps(document, indent=1))
     for table in console_tables(document):
         console.print(table)
-    if not options.quick and not options.no_card:
-        write_card(document, _DOCS)
-        _say(f"wrote {_DOCS / 'accuracy.md'}", began)
+    if is_whole and not options.no_card:
+        is_written = write_card(document, _DOCS)
+        card = _DOCS / "accuracy.md"
+        _say(f"wrote {card}" if is_written else f"{card} needs a whole run and is kept", began)
 
 
 def _measure_labelled(
@@ -89,6 +101,28 @@ def _measure_labelled(
         _say("timing is taken", began)
 
 
+def _measure_recordings(
+    document: Document, sources: Sources, cache: Path, options: argparse.Namespace, began: float
+) -> None:
+    """The part on real recordings, if they are all there."""
+    if missing := missing_recordings(sources):
+        console.print("Real recordings are left out:", *missing[:5], sep="\n  ", style="red")
+        return
+    extent = RealExtent(
+        part=options.part, sources=sources, folder=cache, processes=options.processes,
+        recordings=options.recordings, unrelated=options.real_unrelated,
+    )  # fmt: skip
+    parts: Document = document.setdefault("real", {})
+    if options.only == "far":
+        far = replace(extent, unrelated=options.searched)
+        ends = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+        found = measure_real_unrelated(far, ends=ends)
+        parts.setdefault(options.part, {})["unrelated"] = found
+    else:
+        parts[options.part] = parts.get(options.part, {}) | measure_real(extent)
+    _say(f"real recordings are compared ({options.part} part)", began)
+
+
 def _extent(sources: Sources, cache: Path, options: argparse.Namespace) -> Extent:
     return Extent(
         sources=sources, folder=cache, processes=options.processes,
@@ -107,6 +141,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--searched", type=int, default=3_000)
     parser.add_argument("--edited-tracks", type=int, default=TRACKS, help="of the full range")
     parser.add_argument("--same-scores", type=int, default=SAME_SCORES, help="by two sound fonts")
+    parser.add_argument("--part", choices=PARTS, default="reported", help="of real recordings")
+    parser.add_argument("--recordings", type=int, help="so many real ones only, no card")
+    parser.add_argument("--real-unrelated", type=int, default=5_000, help="0 keeps the last")
     parser.add_argument("--minutes", type=float, help="end `--only far` after about so long")
     parser.add_argument(
         "--heard-clips", type=int, default=2_000, help="for the memory figure; 0 keeps the last"
@@ -165,6 +202,12 @@ def _identified(cache: Path) -> Document:
     counts = list(found["found"].values())
     right, total = (sum(one[place] for one in counts) for place in range(2))
     return {"identify": {"references": found["references"], "hits": right, "total": total}}
+
+
+def _leaderboard(cache: Path) -> Document:
+    """Figures of `make leaderboard`, if it was run on this machine."""
+    results = cache.parent / _LEADERBOARD
+    return {"leaderboard": json.loads(results.read_text())} if results.exists() else {}
 
 
 def _sources(sources: Sources) -> Document:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, get_args
 
 from benchmarks.accuracy import chromaprint, plain_librosa
-from benchmarks.accuracy.comparing import LIMITS, Bench, Judged
+from benchmarks.accuracy.comparing import LIMITS, Bench, Judged, called_others
 from benchmarks.accuracy.figures import Curve, Share, curve
 from benchmarks.accuracy.hearing import Hearing
 from benchmarks.accuracy.pairs import (
@@ -67,6 +67,7 @@ def measure_tracks(tracks: list[Track], bench: Bench) -> tuple[Document, list[Pa
         "observations": _observations(pairs, judged),
         "groups": _groups(groups, bench.groups(groups)),
         "scores": _histograms(pairs, judged),
+        "called_others": called_others([pair.truth != "different" for pair in pairs], judged),
     }
     return document, pairs, judged
 
@@ -108,7 +109,7 @@ def measure_unrelated(
         heard = draw_unrelated(tracks, as_heard)
         document["as_heard"] = _accepts(heard, bench.pairs(heard, search=False))
     drawn = draw_unrelated(tracks, searched)
-    rounds = 1 if ends is None else -(-searched // _ROUND_OF_PAIRS)
+    rounds = min(1, searched) if ends is None else -(-searched // _ROUND_OF_PAIRS)
     looked: list[tuple[str, str]] = []
     judged: list[Judged] = []
     for number in range(rounds):

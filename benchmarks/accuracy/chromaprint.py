@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from benchmarks.speed.running import counted
 
 Print = NDArray[np.uint32]
-_WINDOW = 48  # six seconds of items, 0.124 s apart
+ITEM_S = 1365 / 11_025
+"""Seconds from one item to the next."""
+_WINDOW = 48  # six seconds of items
 _MOST_S = 60
 
 
@@ -37,18 +40,38 @@ def fingerprint(path: Path, *, most_s: int = _MOST_S) -> Print:
     return np.empty(0, dtype=np.uint32)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The most similar stretch of two fingerprints; places and length are in items."""
+
+    similarity: float
+    left: int = 0
+    right: int = 0
+    items: int = 0
+
+
 def similarity(left: Print, right: Print) -> float:
     """1 - twice the bit error rate in the best window of all offsets; 0 is chance, 1 identical."""
+    return best_window(left, right).similarity
+
+
+def best_window(left: Print, right: Print) -> Window:
+    """Return the window of all offsets with the fewest bit errors."""
     window = min(_WINDOW, len(left), len(right))
     if window < _WINDOW // 2:
-        return 0.0
-    best = 32 * window
+        return Window(similarity=0.0)
+    fewest, place = 32 * window, (0, 0)
     for offset in range(window - len(right), len(left) - window + 1):
         first, last = max(0, offset), min(len(left), len(right) + offset)
         wrong = np.bitwise_count(left[first:last] ^ right[first - offset : last - offset])
         total = np.concatenate(([0], np.cumsum(wrong, dtype=np.int64)))
-        best = min(best, int((total[window:] - total[:-window]).min()))
-    return 1.0 - 2.0 * best / (32 * window)
+        errors = total[window:] - total[:-window]
+        best = int(errors.argmin())
+        if errors[best] < fewest:
+            fewest, place = int(errors[best]), (first + best, first + best - offset)
+    return Window(
+        similarity=1.0 - 2.0 * fewest / (32 * window), left=place[0], right=place[1], items=window
+    )
 
 
 def compare_files(clips: Path, kept: Path, pairs: Sequence[tuple[str, str]]) -> list[float]:

@@ -19,6 +19,8 @@ from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
 
 LIMITS = MatchThresholds()
 _CHUNK = 24
+_LABELS_OF_OTHERS = frozenset({"shared_voice"})
+_REASONS_OF_OTHERS = frozenset({"tones_differ"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class Judged:
     speed: float | None
     semitones: float | None
     observation: str | None
+    shared_part: str | None
     agreement: float
     chroma: float
     mfcc: float
@@ -112,7 +115,21 @@ def _judged(evidence: PairEvidence, cpu_ms: float) -> Judged:
     return Judged(
         verdict=evidence.verdict, score=evidence.score or 0.0, reason=evidence.reason,
         speed=evidence.speed, semitones=evidence.semitones, observation=evidence.observation,
+        shared_part=evidence.shared_part,
         agreement=evidence.peak_agreement or 0.0,
         chroma=evidence.chroma_distance or 0.0, mfcc=evidence.mfcc_distance or 0.0,
         cpu_ms=cpu_ms,
     )  # fmt: skip
+
+
+def called_others(is_same: Sequence[bool], judged: Sequence[Judged]) -> dict[str, int]:
+    """Rejected copies (`total`), and how many are called what only other recordings may be."""
+    rejected = [
+        one for same, one in zip(is_same, judged, strict=True)
+        if same and one.verdict == "rejected"
+    ]  # fmt: skip
+    wrong = [
+        one for one in rejected
+        if one.observation in _LABELS_OF_OTHERS or one.reason in _REASONS_OF_OTHERS
+    ]  # fmt: skip
+    return {"hits": len(wrong), "total": len(rejected)}

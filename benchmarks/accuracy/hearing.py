@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.speed.running import counted
+from pipelines.audio.decode import decoding
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features import sound_features as features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -20,11 +21,6 @@ from pipelines.audio.features.sounds import (
     pack_features,
     unpack_features,
 )
-
-_MEASURED_BY = (
-    "decode/decoding.py", "features/filter_banks.py", "features/grid.py",
-    "features/measurement.py",
-)  # fmt: skip
 
 
 class Hearing:
@@ -73,8 +69,8 @@ def _file_digest(path: Path) -> str:
 
 def _code_digest() -> str:
     """While features are being worked on, their version alone does not tell them apart."""
-    folder = Path(features.__file__).parents[1]
-    digest = hashlib.sha256()
-    for name in _MEASURED_BY:
-        digest.update((folder / name).read_bytes())
+    folder = Path(features.__file__).parent
+    digest = hashlib.sha256(Path(decoding.__file__).read_bytes())
+    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.npz"))):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -203,17 +203,18 @@ def _shuffled(rng: Generator, clips: list[Clip]) -> list[Clip]:
 def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
     """Pairs of clips of two different tracks, every pair of tracks in turn, no pair twice.
 
-    At least one of the two is of the reported part. Sound without a track's music in it, and what
-    two tracks share on purpose, is left out.
+    At least one of the two is of the reported part, if any track is. Sound without a track's music
+    in it, and what two tracks share on purpose, is left out.
     """
     files = {
-        track.name: [clip.file for clip in clips_of(track) if _is_own_music(clip)]
+        track.name: [clip.file for clip in clips_of(track) if _is_own_music(track, clip)]
         for track in tracks
     }
+    wanted: Part = "reported" if any(track.part == "reported" for track in tracks) else "choosing"
     track_pairs = [
         (one.name, two.name)
         for one, two in combinations(tracks, 2)
-        if "reported" in (one.part, two.part)
+        if wanted in (one.part, two.part)
     ]
     rng = stream(len(tracks), "bench unrelated", count)
     drawn: dict[tuple[str, str], None] = {}
@@ -231,5 +232,8 @@ def _any(rng: Generator, files: list[str]) -> str:
     return files[int(rng.integers(len(files)))]
 
 
-def _is_own_music(clip: Clip) -> bool:
+def _is_own_music(track: Track, clip: Clip) -> bool:
+    """Whether the track's music is in it; the band of a real recording is a track of the list."""
+    if track.kind == "real" and clip.work == "band":
+        return False
     return clip.work is not None and not clip.name.startswith("shared")

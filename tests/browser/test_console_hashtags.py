@@ -38,6 +38,7 @@ def test_hashtags_that_a_source_did_not_show_are_unknown(view: ConsolePage) -> N
     answer(view, "**/fetch_user_post_videos?*", envelope)
     view.show(f"#/posts?id={ACCOUNT}")
     rows = view.page.locator("main tr.data")
+    expect(rows.nth(1)).to_be_visible()
     column = view.page.locator("main thead th").all_inner_texts().index("Hashtags")
     expect(rows.nth(0).locator("td").nth(column)).to_have_text("—")
     expect(rows.nth(1).locator("td").nth(column)).to_have_text("")

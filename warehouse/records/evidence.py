@@ -26,6 +26,9 @@ STRENGTH: dict[Verdict, int] = {"not_comparable": 0, "rejected": 1, "variant": 2
 MeasureName = Literal["chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement", "score"]
 RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "uncertain"]
 """Likely explanation of a rejected pair; never a confirmation."""
+SharedPart = Literal["voice", "opening_sound", "closing_sound", "common_sound", "loop", "layer"]
+"""What two different recordings have in common: a voice, a sound at the same end of both, a sound
+that many tracks have, a repeated piece, or one part of several, such as the lead of a mash-up."""
 ExcerptRole = Literal["reference", "candidate"]
 EXCERPT_ROLES: tuple[ExcerptRole, ...] = ("reference", "candidate")
 EXCERPT_OVERLAP_S = 2.0
@@ -85,7 +88,10 @@ class PairEvidence:
     of the candidate; 1.0 and 0.0 mean the pair was compared unshifted. None means not measured.
     `peak_agreement` is the share of spectral peaks that agree beyond chance, -1 to 1; where the
     distances meet the limits it is weighted by phases and tones, so 0 may be shared peaks of
-    different tones. `observation` is the likely explanation of a rejected pair, or None. `searched`
+    different tones. `observation` is the likely explanation of a rejected pair, or None.
+    `shared_part` says what a rejected pair has in common although it is not one recording.
+    `version_score` is how surely a rejected pair is two performances of one composition, 0 to 1,
+    None if that was not measured. `searched`
     is None for pairs that were not compared, and for those of earlier releases, which did not
     record it.
     """
@@ -103,6 +109,8 @@ class PairEvidence:
     speed: float | None = None
     semitones: float | None = None
     observation: RejectionLabel | None = None
+    shared_part: SharedPart | None = None
+    version_score: float | None = None
     searched: SearchedRange | None = None
 
     @property

@@ -34,16 +34,9 @@ def must_rows(document: Document, parts: list[str]) -> Rows:
         ("changed recordings confirmed as unchanged", "0", "0",
          lambda part: str(part["as_heard"]["variant"].get("confirmed", 0))),
     ]  # fmt: skip
-    table = [
+    return [
         (name, must, aim, *(of(document[part]) for part in parts)) for name, must, aim, of in rows
     ]
-    padding = ("",) * (len(parts) - 1)
-    for name, what in (("as_heard", "as heard"), ("searched", "through the full search")):
-        if name in document.get("unrelated", {}):
-            found = document["unrelated"][name]
-            shown = f"{found['accepted']['hits']} of {found['pairs']:,}"
-            table.append((f"unrelated pairs accepted, {what}", "0", "0", shown, *padding))
-    return table
 
 
 _KEPT = ("clear", "all")
@@ -85,6 +78,7 @@ def family_rows(document: Document, parts: list[str], *, is_same: bool) -> Rows:
 def kind_rows(document: Document, parts: list[str]) -> Rows:
     words = {
         "font": "scores by sound fonts", "loop": "loops by machine", "world": "sandbox",
+        "real": "real recordings",
     }  # fmt: skip
     kinds = sorted({kind for part in parts for kind in document[part]["kinds"]})
     return [
@@ -132,22 +126,25 @@ def group_rows(document: Document, parts: list[str]) -> Rows:
     return [
         (
             f"accepted: {name}",
-            *(_share(document[part]["groups"]["families"][name]) for part in parts),
+            *(_share(document[part]["groups"]["families"].get(name, _NONE)) for part in parts),
         )
         for name in families
     ]
 
 
-def unrelated_rows(document: Document) -> Rows:
+def unrelated_rows(unrelated: Document) -> Rows:
+    """Rows by kind of audio and by how the pairs were compared."""
     words = {"as_heard": "as heard", "searched": "through the full search"}
     return [
         (
-            word, f"{found['pairs']:,}", f"{found['track_pairs']:,}", _share(found["accepted"], 5),
-            f"{found['highest_score']:.3f}", f"{found['score_999']:.3f}",
+            f"{kind}, {word}", f"{found['pairs']:,}", f"{found['track_pairs']:,}",
+            _share(found["accepted"], 5), f"{found['highest_score']:.3f}",
+            f"{found['score_999']:.3f}",
         )
+        for kind, side in unrelated.items()
         for name, word in words.items()
-        if name in document["unrelated"]
-        for found in (document["unrelated"][name],)
+        if name in side
+        for found in (side[name],)
     ]  # fmt: skip
 
 

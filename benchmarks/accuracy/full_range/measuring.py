@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.accuracy.comparing import Bench, Judged
+from benchmarks.accuracy.comparing import Bench, Judged, called_others
 from benchmarks.accuracy.figures import Share, curve
 from benchmarks.accuracy.full_range import others
 from benchmarks.accuracy.full_range.pairs import RangePair, list_groups, list_pairs
 from benchmarks.accuracy.full_range.plan import (
     BEYOND,
     SAME_SCORES,
+    SCORE_SEED,
     TRACKS,
+    compared_tracks,
     edited_tracks,
     plan,
-    score_tracks,
 )
 from benchmarks.accuracy.hearing import Hearing
 from benchmarks.accuracy.sounds.making import make_clips
@@ -47,36 +48,38 @@ class Extent:
 
 
 def prepare_range(extent: Extent) -> tuple[list[Track], list[Track], Hearing]:
-    """Make and measure all clips; returns edited tracks, equal scores, and the measured sounds."""
+    """Make and measure all clips; returns edited tracks, compared ones, and the measured sounds."""
     sources, folder, processes = extent.sources, extent.folder, extent.processes
     tracks = edited_tracks(sources)[: extent.tracks]
-    scores = score_tracks(sources)[: extent.scores]
+    compared = compared_tracks(sources, extent.scores)
     clips = make_clips(
-        [*tracks, *scores], sources, folder, processes=processes, plan=plan, name=f"range-{ROUND}"
+        [*tracks, *compared], sources, folder, processes=processes, plan=plan, name=f"range-{ROUND}"
     )
     hearing = Hearing(clips, folder)
-    files = {clip.file for track in (*tracks, *scores) for clip in plan(track)}
+    files = {clip.file for track in (*tracks, *compared) for clip in plan(track)}
     hearing.listen(files, workers=processes)
-    return tracks, scores, hearing
+    return tracks, compared, hearing
 
 
 def measure_range(extent: Extent) -> Document:
     """All figures of the full range, by the matcher and by the other tools that are installed."""
-    tracks, scores, hearing = prepare_range(extent)
+    tracks, compared, hearing = prepare_range(extent)
     folder = extent.folder
-    pairs, groups = list_pairs(tracks, scores), list_groups(tracks)
+    pairs, groups = list_pairs(tracks, compared), list_groups(tracks)
     with Bench(hearing, processes=extent.processes) as bench:
         judged = bench.pairs([(pair.reference, pair.candidate) for pair in pairs])
         grouped = bench.groups(groups)
-    _write_findings(folder / "wrong-range.txt", pairs, judged)
+    write_range_findings(folder / "wrong-range.txt", pairs, judged)
     document: Document = {
         "tracks": len(tracks),
-        "scores": len(scores),
+        "scores": sum(track.seed == SCORE_SEED for track in compared),
         "pairs": len(pairs),
         "revision": VERDICT_REVISION,
         "families": summed(pairs, [is_found(*both) for both in zip(pairs, judged, strict=True)]),
         "confirmed": summed(pairs, [one.verdict == "confirmed" for one in judged]),
-        "groups": _groups([group.truth != "different" for group in groups], grouped),
+        "named": summed(pairs, [one.shared_part is not None for one in judged]),
+        "called_others": called_others([pair.truth != "different" for pair in pairs], judged),
+        "groups": group_counts([group.truth != "different" for group in groups], grouped),
         "others": {},
     }
     asked: dict[str, Callable[[], others.Scores | None]] = {
@@ -131,7 +134,8 @@ def _by_score(pairs: Sequence[RangePair], scores: Sequence[float | None]) -> Doc
     return {"threshold": threshold, "families": summed(pairs, found)}
 
 
-def _groups(is_same: Sequence[bool], judged: Sequence[Judged]) -> Document:
+def group_counts(is_same: Sequence[bool], judged: Sequence[Judged]) -> Document:
+    """Right and all accepted groups, right and all groups of the same recording."""
     accepted = [one.verdict in {"confirmed", "variant"} for one in judged]
     right = sum(same and one for same, one in zip(is_same, accepted, strict=True))
     return {
@@ -141,7 +145,10 @@ def _groups(is_same: Sequence[bool], judged: Sequence[Judged]) -> Document:
     }
 
 
-def _write_findings(target: Path, pairs: Sequence[RangePair], judged: Sequence[Judged]) -> None:
+def write_range_findings(
+    target: Path, pairs: Sequence[RangePair], judged: Sequence[Judged]
+) -> None:
+    """Pairs that are missed, or accepted though they differ, a line of JSON each."""
     wrong = [
         {"family": pair.family, "label": pair.label, "truth": pair.truth,
          "verdict": one.verdict, "reason": one.reason, "score": round(one.score, 3),

@@ -3,17 +3,21 @@
 Pure. Not here: which clips there are (`plan.py`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.accuracy.full_range.cases import Case
+from benchmarks.accuracy.full_range.edits import GOALS
 from benchmarks.accuracy.full_range.plan import (
     AGAIN,
     BEYOND,
     LIVE,
     MASH_UP,
+    PIANOS,
     SAME_DRUMS,
     SAME_SCORE,
-    Case,
     cases_of,
+    compared_case,
     to_clip,
 )
 from benchmarks.accuracy.full_range.plan import plan as clips_of
@@ -22,9 +26,11 @@ from benchmarks.accuracy.sounds.clips import Clip
 from benchmarks.accuracy.sounds.tracks import Track
 from sandbox.world.random_streams import stream
 
-APART = (SAME_SCORE, AGAIN, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)
+APART = (SAME_SCORE, PIANOS, AGAIN, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)
 """Families that must be rejected; what lies beyond the range is not searched for."""
 STRANGER = "another track, edited"
+type Plan = Callable[[Track], list[Clip]]
+type Cases = Callable[[Track], list[Case]]
 _OTHER = 1  # how far away in the list the stranger is
 
 
@@ -41,9 +47,23 @@ class RangePair:
     truth: Truth
 
 
-def list_pairs(tracks: list[Track], scores: list[Track]) -> list[RangePair]:
-    """Each edited clip with its own reference, then with another track's, then the equal scores."""
-    references = [clips_of(track)[0] for track in tracks]
+def list_pairs(
+    tracks: list[Track],
+    compared: list[Track],
+    *,
+    plan: Plan = clips_of,
+    cases_of: Cases = cases_of,
+) -> list[RangePair]:
+    """Each edited clip with its own reference, then with another track's, then what is only
+    compared.
+
+    Args:
+        tracks: Tracks that are edited.
+        compared: Tracks of which one other recording is compared.
+        plan: All clips of a track, its reference first.
+        cases_of: Cases of a track.
+    """
+    references = [plan(track)[0] for track in tracks]
     own = [
         _pair(references[row], track, case)
         for row, track in enumerate(tracks)
@@ -55,7 +75,7 @@ def list_pairs(tracks: list[Track], scores: list[Track]) -> list[RangePair]:
         for case in cases_of(track)
         if case.family not in APART
     ]
-    return [*own, *strange, *(_same_score(track) for track in scores)]
+    return [*own, *strange, *(_compared(track) for track in compared)]
 
 
 def _pair(reference: Clip, track: Track, case: Case, *, family: str = "") -> RangePair:
@@ -68,23 +88,36 @@ def _pair(reference: Clip, track: Track, case: Case, *, family: str = "") -> Ran
     )  # fmt: skip
 
 
-def _same_score(track: Track) -> RangePair:
+def _compared(track: Track) -> RangePair:
     reference, other = clips_of(track)
+    case = compared_case(track)
+    assert case is not None
     return RangePair(
-        reference=reference.file, candidate=other.file, family=SAME_SCORE, label="", value=None,
+        reference=reference.file, candidate=other.file, family=case.family, label="", value=None,
         tempo=1.0, truth="different",
     )  # fmt: skip
 
 
-def list_groups(tracks: list[Track]) -> list[Group]:
+def list_groups(
+    tracks: list[Track], *, plan: Plan = clips_of, cases_of: Cases = cases_of
+) -> list[Group]:
     """Three references and two candidates per group: two groups of a track, two of strangers."""
-    return [group for row in range(len(tracks)) for group in _groups_of(tracks, row)]
+    known = [_by_relation(track, cases_of(track)) for track in tracks]
+    references = [plan(track)[0].file for track in tracks]
+    return [
+        group
+        for row, track in enumerate(tracks)
+        for group in _groups_of(
+            track, references[row], known[row], known[(row + _OTHER) % len(tracks)]
+        )
+    ]
 
 
-def _groups_of(tracks: list[Track], row: int) -> list[Group]:
-    track, other = tracks[row], tracks[(row + _OTHER) % len(tracks)]
-    mine, theirs = _by_relation(track), _by_relation(other)
-    references = (clips_of(track)[0].file, *mine["same"][:2])
+type Files = dict[str, list[str]]
+
+
+def _groups_of(track: Track, reference: str, mine: Files, theirs: Files) -> list[Group]:
+    references = (reference, *mine["same"][:2])
     candidates: tuple[tuple[Truth, str, list[str]], ...] = (
         ("same", "as heard", mine["same"][2:4]),
         ("variant", "edited", mine["variant"][:2]),
@@ -98,9 +131,11 @@ def _groups_of(tracks: list[Track], row: int) -> list[Group]:
     ]  # fmt: skip
 
 
-def _by_relation(track: Track) -> dict[str, list[str]]:
-    """Files of a track in an order of its own; excerpts are left out."""
-    cases = [case for case in cases_of(track) if case.length_s is None and case.family not in APART]
+def _by_relation(track: Track, cases: list[Case]) -> Files:
+    """Files of a track in an order of its own; excerpts, and edits with rows of their own, are not
+    in groups."""
+    left_out = {*APART, *GOALS}
+    cases = [case for case in cases if case.length_s is None and case.family not in left_out]
     rng = stream(track.seed, "range groups", track.score)
     order = [cases[int(place)] for place in rng.permutation(len(cases))]
     return {

@@ -3,16 +3,14 @@
 Pure. No constant of the matcher was chosen on these tracks; their seeds are in no other benchmark.
 """
 
-from dataclasses import dataclass
-
-from benchmarks.accuracy.sounds.clips import Clip, Relation
-from benchmarks.accuracy.sounds.studio import Work
-from benchmarks.accuracy.sounds.tracks import Sources, Track
-from benchmarks.accuracy.sounds.transforms import Step
+from benchmarks.accuracy.full_range.cases import Case
+from benchmarks.accuracy.full_range.edits import EDITS, INVERTED
+from benchmarks.accuracy.sounds.clips import Clip, steps_of
+from benchmarks.accuracy.sounds.tracks import Kind, Sources, Track
 from sandbox.world.random_streams import stream
 
-SEED, FONT_SEED, SCORE_SEED = 211, 223, 227
-TRACKS, SAME_SCORES = 16, 100
+SEED, FONT_SEED, SCORE_SEED, PIANO_SEED, MASHED_SEED = 211, 223, 227, 233, 229
+TRACKS, SAME_SCORES, MASHED = 16, 100, 84
 REFERENCE = "reference"
 SPEED, TEMPO, PITCH = "speed", "tempo", "pitch"
 BOTH, TAPE_PITCH = "tempo and pitch", "pitch with speed"
@@ -21,7 +19,7 @@ EXCERPT, VOICE, LOOP = "excerpt", "voice over music", "loop of a short piece"
 BEYOND = "beyond the range"
 MASH_UP, SAME_DRUMS, LIVE = "mash-up of the voice", "same drums, other tune", "live version"
 AGAIN = "same score, played again"
-SAME_SCORE = "same score, other sound font"
+SAME_SCORE, PIANOS = "same score, other sound font", "same score, two sampled pianos"
 _FACTORS = (0.502, 0.53, 0.58, 0.66, 0.74, 0.87, 1.13, 1.27, 1.44, 1.61, 1.83, 1.98)
 _SEMITONES = (-9, -7.6, -6, -4.5, -3, -1.5, 1.5, 3, 4.5, 6, 8.3, 10, 12)
 _BETWEEN_STEPS = (-1.7, -0.32, 0.7)
@@ -31,38 +29,6 @@ _TOGETHER = (
 )  # fmt: skip
 _TAPE = ((0.67, 3), (0.8, -2), (0.9, 5), (1.15, -4), (1.3, 2), (1.48, -3))
 _LONGEST_S, _SHORTEST_S, _USUAL_S = 24.0, 9.0, 15.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One kind of clip.
-
-    Attributes:
-        family: Its row in the tables.
-        label: Its value as shown; `family label` is unique.
-        value: Its place on the curve of the family, None where there is no curve.
-        steps: What is done to the recording.
-        relation: What it is to the reference.
-        tempo: By which factor it becomes shorter.
-        length_s: How much of the recording it takes, None for a usual clip.
-        turn: Every `turn`-th track has it.
-    """
-
-    family: str
-    label: str
-    value: float | None = None
-    steps: tuple[Step, ...] = ()
-    relation: Relation = "variant"
-    tempo: float = 1.0
-    length_s: float | None = None
-    work: Work = "own"
-    turn: int = 1
-    kbit_s: int = 64
-    suffix: str = ".m4a"
-
-    @property
-    def name(self) -> str:
-        return f"{self.family} {self.label}".replace("/", "of")
 
 
 def _timed(family: str, step: str, values: tuple[float, ...], turn: int = 2) -> list[Case]:
@@ -146,8 +112,14 @@ CASES: tuple[Case, ...] = (
     Case(family=LIVE, label="", work="cover performer", relation="material",
          steps=(("room", 0.2), ("crowd", 6))),
     *_timed(PITCH, "pitch", _BETWEEN_STEPS),
+    *(case for case in EDITS if case.family != INVERTED),  # made tracks have one channel
 )  # fmt: skip
-_SAME_SCORE = Case(family=SAME_SCORE, label="", work="other font", relation="material")
+_COMPARED = {
+    SCORE_SEED: Case(family=SAME_SCORE, label="", work="other font", relation="material"),
+    PIANO_SEED: Case(family=PIANOS, label="", work="other font", relation="material"),
+    MASHED_SEED: Case(family=MASH_UP, label="", work="mash-up", relation="material"),
+}
+"""What tracks of these seeds are compared with, and nothing else."""
 
 
 def edited_tracks(sources: Sources) -> list[Track]:
@@ -162,14 +134,24 @@ def edited_tracks(sources: Sources) -> list[Track]:
     ]
 
 
-def score_tracks(sources: Sources) -> list[Track]:
-    """Scores that two sound fonts play at exactly the same times; none without two fonts."""
-    if len(sources.fonts) < 2:
-        return []
+def compared_tracks(sources: Sources, count: int) -> list[Track]:
+    """Tracks of which one other recording is compared, and nothing is edited: so many scores that
+    two sound fonts play at exactly the same times, as many by their pianos, and mash-ups. Without
+    two fonts there are only mash-ups."""
+    has_fonts = len(sources.fonts) > 1
+    kinds: list[tuple[Kind, int, int]] = [("world", MASHED_SEED, min(count, MASHED))]
+    if has_fonts:
+        kinds += [("font", SCORE_SEED, count), ("piano", PIANO_SEED, count)]
     return [
-        Track(number=number, kind="font", seed=SCORE_SEED, score=number)
-        for number in range(SAME_SCORES)
+        Track(number=number, kind=kind, seed=seed, score=number)
+        for kind, seed, tracks in kinds
+        for number in range(tracks)
     ]
+
+
+def compared_case(track: Track) -> Case | None:
+    """What such a track is compared with; None for a track that is edited."""
+    return _COMPARED.get(track.seed)
 
 
 def cases_of(track: Track) -> list[Case]:
@@ -179,8 +161,8 @@ def cases_of(track: Track) -> list[Case]:
 
 def plan(track: Track) -> list[Clip]:
     """All clips of a track, its reference first."""
-    if track.seed == SCORE_SEED:
-        return [_reference(track, 16.0), to_clip(track, _SAME_SCORE)]
+    if compared := compared_case(track):
+        return [_reference(track, 16.0), to_clip(track, compared)]
     return [_reference(track, 25.0), *(to_clip(track, case) for case in cases_of(track))]
 
 
@@ -200,7 +182,8 @@ def to_clip(
         start_s = 1.2 + float(rng.uniform(0.0, max(0.1, 25.5 - length_s - 1.2)))
     return Clip(
         track=track.name, name=case.name.strip(), family=case.family, group=case.family,
-        relation=case.relation, work=case.work, steps=case.steps, start_s=start_s,
+        relation=case.relation, work=case.work, steps=steps_of(track, case.steps),
+        start_s=start_s,
         length_s=length_s, kbit_s=case.kbit_s, suffix=case.suffix,
         is_stereo=bool(rng.random() < 0.3),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from benchmarks.accuracy.sounds.studio import Work
 from benchmarks.accuracy.sounds.tracks import Track
-from benchmarks.accuracy.sounds.transforms import SHARED_LEVELS_DB, Step
+from benchmarks.accuracy.sounds.transforms import SHARED_LEVELS_DB, SPOKEN_BY, Step
 from sandbox.world.content.tracks import BASE_S
 from sandbox.world.random_streams import stream
 
@@ -146,9 +146,23 @@ def clips_of(track: Track) -> list[Clip]:
     reference = _clip(track, REFERENCE, start_s=1.0, length_s=25.0)
     chosen = [
         family for row, family in enumerate(FAMILIES)
-        if (track.number * _GOLDEN + row * _ROOT) % 1.0 < family.share
+        if (track.number * _GOLDEN + row * _ROOT) % 1.0 < family.share and _has_work(track, family)
     ]  # fmt: skip
     return [reference, *(_drawn(track, family) for family in chosen), *_companions(track)]
+
+
+def _has_work(track: Track, family: Family) -> bool:
+    """Whether there is such a recording: nobody covers the real ones."""
+    return track.kind != "real" or family.work in {None, "own", "band"}
+
+
+def steps_of(track: Track, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """What is done to a track: people speak over real recordings, a machine over made ones."""
+    if track.kind != "real":
+        return steps
+    person = SPOKEN_BY[track.part]
+    said = {"voice": person, "late": f"late, {person}", "same voice": f"same {person}"}
+    return tuple((said.get(name, name), value) for name, value in steps)
 
 
 def _companions(track: Track) -> list[Clip]:
@@ -200,7 +214,7 @@ def _clip(
     drawn = 0.0 if rng is None else float(rng.random())
     return Clip(
         track=track.name, name=family.name, family=family.name, group=family.group,
-        relation=family.relation, work=family.work, steps=family.steps,
+        relation=family.relation, work=family.work, steps=steps_of(track, family.steps),
         start_s=start_s, length_s=length_s, kbit_s=family.kbit_s,
         suffix=".mp3" if drawn > 0.8 else ".m4a", is_stereo=drawn < 0.3,
     )  # fmt: skip

@@ -16,8 +16,7 @@ import numpy as np
 from benchmarks.accuracy.sounds.clips import Clip, clips_of
 from benchmarks.accuracy.sounds.studio import Work, play_work
 from benchmarks.accuracy.sounds.tracks import Sources, Track
-from benchmarks.accuracy.sounds.transforms import apply
-from benchmarks.accuracy.sounds.voices import narrate
+from benchmarks.accuracy.sounds.transforms import apply, spoken
 from benchmarks.speed.running import counted
 from sandbox.world.random_streams import stream
 from sandbox.world.sound.instruments import RATE, Samples
@@ -82,14 +81,16 @@ _FORMATS = {
 
 
 def write_clip(path: Path, samples: Samples, *, kbit_s: int, is_stereo: bool) -> None:
-    """AAC in MP4, MP3 or Opus, by the ending."""
-    layout = "stereo" if is_stereo else "mono"
+    """AAC in MP4, MP3 or Opus, by the ending. Samples of shape (2, n) are left and right."""
+    layout = "stereo" if is_stereo or samples.ndim > 1 else "mono"
     form, codec, rate, options = _FORMATS[path.suffix]
     with av.open(str(path), "w", format=form) as file:
         stream = file.add_stream(codec, rate=rate, layout=layout, options=options)
         assert isinstance(stream, av.AudioStream)
         stream.bit_rate = 1000 * kbit_s
-        planes = np.tile(np.asarray(samples, dtype=np.float32), (2 if is_stereo else 1, 1))
+        planes = np.asarray(samples, dtype=np.float32)
+        if samples.ndim == 1:
+            planes = np.tile(planes, (2 if is_stereo else 1, 1))
         frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
         frame.sample_rate, frame.pts = RATE, 0
         for piece in _at_rate(frame, rate):
@@ -110,16 +111,16 @@ def _missing(clips: Iterable[Clip], folder: Path) -> Iterable[Clip]:
 
 def _sound(track: Track, clip: Clip, works: dict[Work, Samples], sources: Sources) -> Samples:
     rng = stream(track.seed, f"bench sound {clip.name}", track.score)
-    piece = np.full(int(clip.length_s * RATE), 1e-5, dtype=np.float32)
+    piece: Samples = np.full(int(clip.length_s * RATE), 1e-5, dtype=np.float32)
     if clip.work is not None:
         begin = int(clip.start_s * RATE)
-        piece = normal(works[clip.work][begin : begin + piece.size])
-    if clip.steps and clip.steps[0][0] == "same voice":
+        piece = normal(works[clip.work][..., begin : begin + piece.size])
+    if clip.steps and clip.steps[0][0].startswith("same voice"):
         # the same take for everybody, so it is drawn from its number alone
-        voice_rng = stream(1, "bench narration", int(clip.steps[0][1]))
-        voice = narrate(voice_rng, length_s=28.0, has_espeak=sources.has_espeak)
+        step, number = clip.steps[0]
+        voice = spoken(step, stream(1, "bench narration", int(number)), 28.0, sources)
         return _safe(normal(piece) + normal(voice[: piece.size]))
-    return _safe(apply(piece, clip.steps, rng, has_espeak=sources.has_espeak))
+    return _safe(apply(piece, clip.steps, rng, sources=sources))
 
 
 def _safe(samples: Samples) -> Samples:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from benchmarks.accuracy.real.library import find_file, listed_files, read_stereo
 from benchmarks.accuracy.sounds.midi import DRUMS, PROGRAMS, Struck, play_midi, to_midi
 from benchmarks.accuracy.sounds.tracks import Sources, Track
 from sandbox.world.content.tracks import BASE_S
@@ -21,10 +22,12 @@ from tests.data.audio.synthesis import normal
 
 Work = Literal[
     "own", "band", "cover sync", "cover tempo", "cover key", "cover performer",
-    "other font", "again", "mash-up", "same drums",
+    "other font", "again", "mash-up", "same drums", "stereo",
 ]  # fmt: skip
 _KEYS = {"kick": 36, "snare": 38, "hat": 42}
 _LOOP_BARS = 4
+PIECES = (0.25, 0.8)
+"""Where pieces of a real recording lie: 0 is its start, 1 its end."""
 
 
 def play_work(track: Track, work: Work, sources: Sources) -> Samples:
@@ -33,8 +36,11 @@ def play_work(track: Track, work: Work, sources: Sources) -> Samples:
     `band` is another score by the same instruments at the same tempo and tuning. `cover sync` is
     the same score in the same key and tempo by other instruments, every second one in the very
     same tuning. `again` is the same score by the same instruments, each note some milliseconds off.
-    The other covers change tempo, key, or hardly anything but the people.
+    The other covers change tempo, key, or hardly anything but the people. Of a real recording,
+    `band` is another one of the same package, and `stereo` has the shape (2, BASE_S * RATE).
     """
+    if track.kind == "real":
+        return play_recording(track, work, sources)
     if work in {"mash-up", "same drums"}:
         return _layered(track, work)
     score, arrangement = composition(track.seed, track.score)
@@ -49,9 +55,21 @@ def play_work(track: Track, work: Work, sources: Sources) -> Samples:
     named = "own" if work == "other font" else work  # the very same performance
     rng = stream(track.seed, f"bench {named}", track.score)
     player = Player(score, arrangement, rng=rng, length_s=BASE_S, speed=speed, semitones=semitones)
-    if track.kind == "font":
+    if track.kind in {"font", "piano"}:
         return _by_font(player, track, work, sources)
     return _looped(player) if track.kind == "loop" else player.render()
+
+
+def play_recording(track: Track, work: Work, sources: Sources) -> Samples:
+    """A piece of a real recording; its score says which of `PIECES`."""
+    file = find_file(track.recording)
+    if work == "band":
+        music = [other for other in listed_files("music") if other.part == track.part]
+        music.sort(key=lambda other: other.package != file.package)  # those of the package first
+        file = next(other for other in music[music.index(file) + 1 :] + music if other != file)
+    share = PIECES[track.score]
+    stereo = read_stereo(sources.recordings / file.place, share=share, length_s=BASE_S)
+    return stereo if work == "stereo" else np.asarray(stereo.mean(axis=0), dtype=np.float32)
 
 
 def _layered(track: Track, work: Work) -> Samples:
@@ -123,9 +141,8 @@ def _by_font(player: Player, track: Track, work: Work, sources: Sources) -> Samp
     is_other = work.startswith("cover") or work == "other font"
     font = sources.fonts[(track.number + is_other) % len(sources.fonts)]
     how = player.how
-    programs = {
-        number: PROGRAMS[name] for number, name in enumerate((how.lead, how.keys, how.bass))
-    }
+    names = ("piano",) * 3 if track.kind == "piano" else (how.lead, how.keys, how.bass)
+    programs = {number: PROGRAMS[name] for number, name in enumerate(names)}
     notes: list[Struck] = []
     for channel, part in enumerate((player._tune(), player._chords(), player._bass())):
         loudness = 70 + 50 * how.levels[channel]
@@ -134,7 +151,8 @@ def _by_font(player: Player, track: Track, work: Work, sources: Sources) -> Samp
             for note in part
             if note.start * player.beat_s < BASE_S
         ]
-    notes += _struck_drums(player)
+    if track.kind != "piano":
+        notes += _struck_drums(player)
     return play_midi(to_midi(notes, programs), font, length_s=BASE_S)
 
 

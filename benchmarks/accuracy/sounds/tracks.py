@@ -10,12 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Kind = Literal["world", "loop", "font"]
+Kind = Literal["world", "loop", "font", "piano", "real"]
 Part = Literal["choosing", "reported"]
 _FONT_FOLDER = Path("/usr/share/sounds/sf2")  # where Debian puts them
 _FONTS = ("FluidR3_GM.sf2", "TimGM6mb.sf2")
+RECORDINGS = Path("reports/bench-audio/recordings")
+"""Where `make setup-bench-audio` puts real recordings."""
 _WORLD_SEEDS = (11, 23, 37, 59)
 _REPORTED_SHARE = 0.6
+
+
+def part_of(name: str) -> Part:
+    """Fixed by a name alone, so that new tracks move no old one."""
+    return "reported" if _drawn(name) < _REPORTED_SHARE else "choosing"
+
+
+def part_of_recording(name: str) -> Part:
+    """The same for real recordings, whose lower share is the one that constants are chosen on."""
+    return "choosing" if _drawn(name) < 1 - _REPORTED_SHARE else "reported"
+
+
+def _drawn(name: str) -> float:
+    """Between 0 and 1, by the name."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest()) / 2**32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +41,7 @@ class Sources:
 
     fonts: tuple[Path, ...] = ()
     has_espeak: bool = False
+    recordings: Path = RECORDINGS
 
     @property
     def label(self) -> str:
@@ -38,25 +56,29 @@ class Track:
 
     Attributes:
         number: Position in the list; what is done to a track rotates with it.
-        kind: Played by the stand-in world, a loop of it, or by a sound font.
+        kind: Played by the stand-in world, a loop of it, by a sound font, by the pianos of sound
+            fonts, or a real recording.
         seed: Seed of the world that the composition is from.
-        score: Which of its compositions.
+        score: Which of its compositions; of a real recording, which piece of it.
+        recording: Name of a real recording, else empty.
     """
 
     number: int
     kind: Kind
     seed: int
     score: int
+    recording: str = ""
 
     @property
     def name(self) -> str:
+        if self.recording:
+            return f"{self.recording}-{self.score}" if self.score else self.recording
         return f"{self.kind}-{self.seed}-{self.score}"
 
     @property
     def part(self) -> Part:
-        """Fixed by the name alone, so that new tracks move no old one."""
-        drawn = int.from_bytes(hashlib.blake2b(self.name.encode(), digest_size=4).digest())
-        return "reported" if drawn / 2**32 < _REPORTED_SHARE else "choosing"
+        """All pieces of a real recording are in one part."""
+        return part_of_recording(self.recording) if self.recording else part_of(self.name)
 
 
 def find_sources() -> Sources:

@@ -12,8 +12,9 @@ from av.filter import Graph
 from numpy.random import Generator
 from scipy.signal import butter, sosfilt
 
-from benchmarks.accuracy.sounds import filters
-from benchmarks.accuracy.sounds.voices import crowd, narrate, pink
+from benchmarks.accuracy.sounds import edits, filters
+from benchmarks.accuracy.sounds.tracks import Part, Sources
+from benchmarks.accuracy.sounds.voices import by_person, crowd, narrate, pink
 from sandbox.world.sound import effects
 from sandbox.world.sound.arrangement import Player, arrange
 from sandbox.world.sound.composition import compose
@@ -23,22 +24,34 @@ from tests.data.audio.synthesis import normal
 Step = tuple[str, float]
 SHARED_LEVELS_DB = (10, 5, 0)
 """How far music lies over a crowd that several tracks share."""
+SPOKEN_BY: dict[Part, str] = {
+    "choosing": "voice of a person", "reported": "voice of another person",
+}  # fmt: skip
+"""Steps that lay a real voice over the sound; the people of one part are not in the other."""
 _BITS = 2**9
 
 
 def apply(
-    samples: Samples, steps: tuple[Step, ...], rng: Generator, *, has_espeak: bool
+    samples: Samples, steps: tuple[Step, ...], rng: Generator, *, sources: Sources
 ) -> Samples:
     """All steps in order."""
     for name, value in steps:
-        if name == "voice":
-            voice = narrate(rng, length_s=samples.size / RATE + 0.1, has_espeak=has_espeak)
+        if name in {"voice", *SPOKEN_BY.values()}:
+            voice = spoken(name, rng, samples.size / RATE + 0.1, sources)
             samples = effects.mixed(samples, voice, voice_db=value)
-        elif name == "late":
-            samples = _late(samples, value, rng, has_espeak=has_espeak)
+        elif name.startswith("late"):
+            samples = _late(samples, name, value, rng, sources)
         else:
             samples = STEPS[name](samples, value, rng)
     return samples
+
+
+def spoken(step: str, rng: Generator, length_s: float, sources: Sources) -> Samples:
+    """Somebody talks: by synthesis, or one of the people whom the step names."""
+    for part, by_people in SPOKEN_BY.items():
+        if by_people in step:
+            return by_person(rng, part=part, length_s=length_s, sources=sources)
+    return narrate(rng, length_s=length_s, has_espeak=sources.has_espeak)
 
 
 def sped(x: Samples, factor: float) -> Samples:
@@ -128,11 +141,11 @@ def _reverb(x: Samples, seconds: float, rng: Generator) -> Samples:
     return normal(normal(x) + normal(wet))
 
 
-def _late(x: Samples, by_voice: float, rng: Generator, *, has_espeak: bool) -> Samples:
+def _late(x: Samples, step: str, by_voice: float, rng: Generator, sources: Sources) -> Samples:
     lead_s = float(rng.uniform(2.0, 6.0))
     lead: Samples = np.zeros(int(lead_s * RATE), dtype=np.float32)
     if by_voice:
-        lead = narrate(rng, length_s=lead_s, has_espeak=has_espeak)
+        lead = spoken(step, rng, lead_s, sources)
     return effects.joined([lead, normal(x)])
 
 
@@ -170,5 +183,15 @@ STEPS: dict[str, Callable[[Samples, float, Generator], Samples]] = {
     "rubberband tempo": filters.by_rubberband_tempo,
     "rubberband pitch": filters.by_rubberband_pitch,
     "loop": lambda x, seconds, _: np.tile(x[: int(seconds * RATE)], 1 + int(20 // seconds)),
+    "clock": edits.with_clock,
+    "wow": edits.with_wow,
+    "drift": edits.with_drift,
+    "resynchronised": edits.resynchronised,
+    "variable frames": edits.with_variable_frames,
+    "lost blocks": edits.with_lost_blocks,
+    "phone in a room": edits.by_phone,
+    "inverted channel": edits.with_inverted_channel,
+    "dense reverb": edits.in_dense_reverb,
+    "low-pass": edits.low_passed,
     "reversed": lambda x, _value, _rng: np.ascontiguousarray(x[::-1]),
 }

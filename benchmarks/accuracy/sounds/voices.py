@@ -1,6 +1,7 @@
 """Voices, crowds and noise: what covers music in real clips.
 
-Narration by espeak-ng where it is installed, else by the stand-in world's own voice synthesis.
+Narration by espeak-ng where it is installed, else by the stand-in world's own voice synthesis;
+over real recordings by the people of free announcements.
 """
 
 import subprocess
@@ -11,6 +12,8 @@ import scipy.fft
 from numpy.random import Generator
 from scipy.signal import resample_poly
 
+from benchmarks.accuracy.real.library import narration, speakers
+from benchmarks.accuracy.sounds.tracks import Part, Sources
 from sandbox.world.random_streams import stream
 from sandbox.world.sound.instruments import RATE, Samples, speech
 from tests.data.audio.synthesis import normal
@@ -40,6 +43,14 @@ def narrate(rng: Generator, *, length_s: float, has_espeak: bool) -> Samples:
     command = ["espeak-ng", "-v", voice, "-p", pitch, "-s", pace, "--stdout", words]
     spoken = subprocess.run(command, check=True, capture_output=True).stdout
     return normal(_placed(_read_wave(spoken), wanted))
+
+
+def by_person(rng: Generator, *, part: Part, length_s: float, sources: Sources) -> Samples:
+    """One of the people of a part speaks, from a place of the recordings that is drawn."""
+    people = speakers(part)
+    recorded = narration(people[int(rng.integers(len(people)))], sources.recordings)
+    turned = np.roll(recorded, -int(rng.integers(recorded.size)))
+    return normal(_placed(turned, int(length_s * RATE)))
 
 
 def crowd(number: int) -> Samples:
