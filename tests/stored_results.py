@@ -110,6 +110,29 @@ def with_variants(document: Any, *variants: Any) -> Any:
     return {**document, "variants": entry}
 
 
+def version(number: int, *, score: float, title: str = "Paper Boats, live") -> Any:
+    """A video with another performance of the composition, under a music id of its own."""
+    video = work(3 * number)  # linked by sound, so with evidence
+    document = {name: video[name] for name in video if not name.startswith(("link", "source_cha"))}
+    evidence = {
+        **video["evidence"],
+        "verdict": "rejected",
+        "reason": "distances_above_limits",
+        "relation": "version",
+        "version_score": score,
+        "score": 0.1,
+    }
+    return {
+        **document, "aweme_id": f"73950000000000{number:05}", "version_score": score,
+        "source_music_title": title, "evidence": evidence,
+    }  # fmt: skip
+
+
+def with_versions(document: Any, *versions: Any) -> Any:
+    """A result document with these versions."""
+    return {**document, "versions": {"count": len(versions), "aweme_list": list(versions)}}
+
+
 def _comparison(aweme_id: str, music_id: str) -> Comparison:
     return Comparison(
         comparison_id=f"c{aweme_id}", reference_aweme_id="73500000000000001",

@@ -73,7 +73,7 @@ def shorten_result(result: ReadOnlyDocument, *, top: int) -> Document:
     if coverage.get("audit"):
         audit = {**coverage["audit"], "videos": coverage["audit"]["videos"][:top]}
         short["coverage"] = {**coverage, "audit": audit}
-    for name in ("search_related", "variants"):
+    for name in ("search_related", "variants", "versions"):
         if short.get(name):
             short[name] = {**short[name], "aweme_list": short[name]["aweme_list"][:top]}
     # The previews repeat videos of the ranking.

@@ -185,6 +185,8 @@ def _path(folder: Path, name: str) -> Path:
 # Holds the second measurement and its difference from the first.
 
 TOLERANCE = 1e-6
+_YOUNGER = frozenset({"observation", "shared_part", "version_score"})
+"""Fields that evidence of earlier releases does not have."""
 
 
 def recompute(
@@ -211,14 +213,19 @@ def recompute(
                 again = judging.judge_excerpt(reference, candidate, limits, stretches)
             else:
                 again = judging.judge_windows(reference, candidate, limits, stretches) or unchanged
-    return None if again is None else verify.with_likely_kind(reference, candidate, again, limits)
+    if again is None:
+        return None
+    again = verify.with_likely_kind(reference, candidate, again, limits)
+    if stored.version_score is None:
+        return again
+    return verify.with_version_score(reference, candidate, again)
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
     """Return the new values of fields that differ: by more than 1e-6, or at all if not numbers.
 
-    Evidence stored before observations existed has none, which is not a difference. What was
-    searched is no measurement and is not compared.
+    What evidence of earlier releases lacks is not a difference. What was searched is no measurement
+    and is not compared.
     """
     if again is None:
         return {} if stored.score is None else {"score": None}
@@ -230,6 +237,7 @@ def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, ob
             is_equal = abs(value - other) <= TOLERANCE
         else:
             is_equal = value == other
-        if name != "searched" and not is_equal and (name, value) != ("observation", None):
+        is_missing = value is None and name in _YOUNGER
+        if name != "searched" and not is_equal and not is_missing:
             differing[name] = other
     return differing

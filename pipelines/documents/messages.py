@@ -170,6 +170,21 @@ OBSERVATIONS: Mapping[str, Message] = {
     "uncertain": Message("uncertain, listen to decide", "不确定，建议试听"),
 }
 
+RELATIONS: Mapping[str, Message] = {
+    "same_recording": Message("same recording", "同一录音"),
+    "variant": Message("variant", "变体"),
+    "version": Message("likely another version", "可能是另一版本"),
+    "shares_part": Message("shares a part", "部分相同"),
+}
+SHARED_PARTS: Mapping[str, Message] = {
+    "voice": Message("shares only a voice", "仅人声相同"),
+    "opening_sound": Message("shares only the opening sound", "仅片头音效相同"),
+    "closing_sound": Message("shares only the closing sound", "仅片尾音效相同"),
+    "common_sound": Message("shares only a common sound", "仅含相同的通用音效"),
+    "loop": Message("shares only a loop", "仅循环素材相同"),
+    "layer": Message("shares only one layer, such as the lead", "仅某一声部相同"),
+}
+
 SOUND_REASONS: Mapping[str, Message] = {
     "file_missing": Message("the file does not exist", "文件不存在"),
     "not_a_file": Message(
@@ -245,6 +260,8 @@ link_message = messages_of(LINKS)
 variant_message = messages_of(VARIANTS)
 observation_message = messages_of(OBSERVATIONS, as_words=True)
 """What a rejected pair is likely to be."""
+relation_message = messages_of(RELATIONS, as_words=True)
+shared_part_message = messages_of(SHARED_PARTS, as_words=True)
 sound_message = messages_of(SOUND_REASONS, as_words=True)
 question_message = messages_of(QUESTIONS, as_words=True)
 

@@ -13,8 +13,6 @@ from warehouse.records.videos import HOT_SCORE_FORMULA, FollowerCountSource, Med
 # Types of the video record, of the evidence of a pair, and of what a ranking adds.
 
 LinkType = Literal["exact_music_id", "audio_fingerprint_match", "verified_music_id_graph"]
-
-
 Range = Annotated[list[float], Field(min_length=2, max_length=2)]
 """Smallest and largest value."""
 
@@ -177,7 +175,11 @@ class SearchedDocument(ClosedDocument):
 
 
 class EvidenceDocument(ClosedDocument):
-    """One compared pair. Lower distances and higher scores are better."""
+    """One compared pair. Lower distances and higher scores are better.
+
+    `relation`: `same_recording` (confirmed), `variant`, `version` (another performance, by its
+    `version_score`), `shares_part` (only `shared_part` is the same); null if nothing links them.
+    """
 
     comparison_id: str
     reference_kind: Annotated[
@@ -209,6 +211,9 @@ class EvidenceDocument(ClosedDocument):
             Field(description="likely nature of a rejected pair; never a confirmation"),
         ]
     ]
+    relation: NotRequired[evidence_records.EvidenceRelation | None]
+    shared_part: NotRequired[evidence_records.SharedPart | None]
+    version_score: NotRequired[float | None]
     searched: NotRequired[
         Annotated[
             SearchedDocument | None,
@@ -284,6 +289,16 @@ class ShiftedVideo(VideoDocument):
     source_music_url: str | None
     evidence: EvidenceDocument
     audio_check: NotRequired[AudioCheck]
+
+
+class VersionVideo(VideoDocument):
+    """A video with another performance of the composition: a cover, live, recorded again."""
+
+    version_score: Annotated[float, Field(ge=0, le=1)]
+    source_music_id: Id
+    source_music_title: str | None
+    source_music_url: str | None
+    evidence: EvidenceDocument
 
 
 class VariantVideo(ShiftedVideo):
@@ -440,6 +455,13 @@ class Variants(VariantCounts):
 
     aweme_list: list[VariantVideo]
     hotter: HotterVariants
+
+
+class Versions(ClosedDocument):
+    """Videos with another performance, the surest first; never confirmed, ranked or in totals."""
+
+    count: Count
+    aweme_list: list[VersionVideo]
 
 
 class SourceCoverageDocument(ClosedDocument):
@@ -655,6 +677,7 @@ class StoredResult(ResultFacts):
     ranked: list[LinkedVideo]
     search_related: StoredSearch
     variants: StoredVariants
+    versions: NotRequired[Versions]  # younger than some stored results
     parameters: dict[str, object]
     sources_ended_by_exhaustion: dict[Source, bool]
     mobile_emulator_used: NotRequired[bool]  # younger than some stored results
@@ -698,6 +721,7 @@ class RankingFacts(ResultFacts):
     ]
     search_related: SearchRelated
     variants: Variants
+    versions: Annotated[Versions | None, Field(description="null: none were looked for")]
     mobile_emulator_used: bool
 
 

@@ -6,8 +6,15 @@ short reasons of tables and of the command line are in `messages.py`.
 
 from collections.abc import Mapping
 
-from pipelines.documents.messages import STOPS, Message, reason_message
-from warehouse.records.evidence import PairEvidence, RejectionLabel, variant_kind
+from pipelines.documents.messages import (
+    STOPS,
+    Message,
+    observation_message,
+    reason_message,
+    relation_message,
+    shared_part_message,
+)
+from warehouse.records.evidence import PairEvidence, RejectionLabel, SharedPart, variant_kind
 
 _LIKELY: Mapping[RejectionLabel, Message] = {
     "likely_cover": Message(
@@ -25,6 +32,35 @@ _LIKELY: Mapping[RejectionLabel, Message] = {
     "uncertain": Message(
         "This video resembles the song, but too little for a match: listen and decide.",
         "作品与这首歌有相似之处，但不足以认定为同款，建议试听判断。",
+    ),
+}
+_VERSION = Message(
+    "This video probably plays another version of the song, such as a cover or a live performance: "
+    "the composition is the same, the recording is another.",
+    "作品播放的可能是这首歌的另一版本（如翻唱、现场版）：词曲相同，但不是同一录音。",
+)
+_SHARED: Mapping[SharedPart, Message] = {
+    "voice": _LIKELY["shared_voice"],
+    "opening_sound": Message(
+        "Only the opening sound is the same in this video; the music after it is different.",
+        "作品中仅片头音效与这首歌相同，之后的音乐不同。",
+    ),
+    "closing_sound": Message(
+        "Only the closing sound is the same in this video; the music before it is different.",
+        "作品中仅片尾音效与这首歌相同，之前的音乐不同。",
+    ),
+    "common_sound": Message(
+        "Only a sound that many videos have is the same in this video; the music is different.",
+        "作品中仅有许多作品常用的音效与这首歌相同，音乐不同。",
+    ),
+    "loop": Message(
+        "Only a loop of the song is the same in this video; the rest of the music is different.",
+        "作品中仅循环素材与这首歌相同，其余音乐不同。",
+    ),
+    "layer": Message(
+        "Only one layer of the song, such as its lead, is in this video; the music around it is "
+        "different.",
+        "作品中仅含这首歌的某一声部（如主旋律），其余音乐不同。",
     ),
 }
 _REJECTED: Mapping[str, Message] = {
@@ -56,6 +92,15 @@ _UNCHANGED = Message("at original speed", "原速原调")
 _BELOW_WHOLE_SECONDS = 10.0
 
 
+def likely_kind(pair: PairEvidence) -> Message | None:
+    """Return in a few words what a rejected pair shares, or else is likely to be."""
+    if pair.shared_part is not None:
+        return shared_part_message(pair.shared_part)
+    if pair.relation == "version":
+        return relation_message("version")
+    return None if pair.observation is None else observation_message(pair.observation)
+
+
 def verdict_sentence(pair: PairEvidence) -> Message:
     """Return a verdict as a sentence.
 
@@ -65,15 +110,24 @@ def verdict_sentence(pair: PairEvidence) -> Message:
         case "not_comparable":
             return _unknown(pair.reason)
         case "rejected":
-            label = None if pair.observation is None else _LIKELY.get(pair.observation)
-            why = reason_message(pair.reason)
-            return (
-                label
-                or _REJECTED.get(pair.reason)
-                or Message(f"This video is no match: {why.en}.", f"作品不是同款：{why.zh}。")
-            )
+            return _rejected(pair)
         case "confirmed" | "variant":
             return _matched(pair)
+
+
+def _rejected(pair: PairEvidence) -> Message:
+    """Say what a rejected pair shares, else what it is likely to be, else why it is no match."""
+    if pair.shared_part is not None:
+        return _SHARED[pair.shared_part]
+    if pair.relation == "version":
+        return _VERSION
+    label = None if pair.observation is None else _LIKELY.get(pair.observation)
+    why = reason_message(pair.reason)
+    return (
+        label
+        or _REJECTED.get(pair.reason)
+        or Message(f"This video is no match: {why.en}.", f"作品不是同款：{why.zh}。")
+    )
 
 
 def _matched(pair: PairEvidence) -> Message:

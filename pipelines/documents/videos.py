@@ -175,6 +175,22 @@ def to_variant_document(
     }
 
 
+def to_version_document(
+    video: Video, *, comparison: Comparison, source_music_id: str, source_music_url: str
+) -> result_types.VersionVideo:
+    """Build an entry of `versions.aweme_list`: another performance of the composition."""
+    score = comparison.pair.version_score
+    assert score is not None, "a version was measured"
+    return {
+        **to_video_document(video),
+        "version_score": score,
+        "source_music_id": source_music_id,
+        "source_music_title": video.music.title if video.music else None,
+        "source_music_url": source_music_url,
+        "evidence": to_evidence_document(comparison),
+    }
+
+
 def to_evidence_document(comparison: Comparison) -> result_types.EvidenceDocument:
     """Build the evidence of one compared pair with the limits it was judged by.
 
@@ -202,6 +218,9 @@ def to_evidence_document(comparison: Comparison) -> result_types.EvidenceDocumen
         "speed": pair.speed,
         "semitones": pair.semitones,
         "observation": pair.observation,
+        "relation": pair.relation,
+        "shared_part": pair.shared_part,
+        "version_score": pair.version_score,
         "searched": _searched_document(pair.searched),
         "limits": asdict(comparison.limits),
         "algorithm": comparison.algorithm,

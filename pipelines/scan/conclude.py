@@ -11,6 +11,7 @@ from pipelines.documents.videos import (
     to_time,
     to_track_document,
     to_variant_document,
+    to_version_document,
 )
 from pipelines.scan import marts
 from pipelines.scan.collect import is_search_wanted, search_related, search_summary
@@ -64,6 +65,15 @@ def result_document(run: ScanRun) -> result_types.StoredResult:
         for video, comparison in state.variant_videos()
     ]
     kinds = Counter(document["variant_kind"] for document in variants)
+    versions = [
+        to_version_document(
+            video,
+            comparison=comparison,
+            source_music_id=run.music_of(video),
+            source_music_url=_music_link(run, run.music_of(video)),
+        )
+        for video, comparison in state.version_videos()
+    ]
     return {
         "music": requested_track(run),
         "music_id": run.music_id or None,
@@ -88,6 +98,7 @@ def result_document(run: ScanRun) -> result_types.StoredResult:
         "keyword": run.keyword,
         "search_related": search_related(run),
         "variants": {"count": len(variants), "aweme_list": variants, "by_kind": dict(kinds)},
+        "versions": {"count": len(versions), "aweme_list": versions},
         "account_count_complete": False,
         "mobile_emulator_used": run.runtime.uses_device,
         "algorithm": ALGORITHM,

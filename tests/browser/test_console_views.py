@@ -188,6 +188,39 @@ def test_a_scan_for_viral_videos_can_show_the_others(view: ConsolePage) -> None:
     assert asked == [{"viral_only": "false"}]
 
 
+@pytest.mark.parametrize(
+    ("locale", "note"),
+    [
+        ("en-GB", "never confirmed, never in the ranking or in totals"),
+        ("zh-CN", "不计入确认数，也不计入排行和合计"),
+    ],
+)
+def test_versions_are_shown_with_their_scores(pages: ConsolePages, locale: str, note: str) -> None:
+    envelope = rows_of(1, asked=1, confirmed=1)
+    result = envelope["data"]["result"]
+    video = {**result["aweme_list"][0], "evidence": {"comparison_id": "c1"}}
+    listed = [{**video, "aweme_id": f"74{score}", "version_score": score} for score in (0.7, 0.9)]
+    result["versions"] = {"count": 2, "aweme_list": listed}
+    view = pages.open(locale=locale)
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}?tab=versions")
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text(note)
+    expect(panel.locator("tr.data")).to_have_count(2)
+    expect(panel.locator("tr.data").first).to_contain_text("0.90")
+    evidence = panel.locator("tr.data").first.locator("a[href='#/evidence/c1']")
+    expect(evidence).to_have_count(1)
+    assert (view.axe(), view.faults) == ([], [])
+
+
+def test_a_result_that_was_not_searched_for_versions_says_so(view: ConsolePage) -> None:
+    envelope = rows_of(1, asked=1, confirmed=1)
+    envelope["data"]["result"]["versions"] = None
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}?tab=versions")
+    expect(view.page.locator("#panel")).to_contain_text("did not look for other versions")
+
+
 def test_variants_say_how_many_are_shown(view: ConsolePage) -> None:
     envelope = rows_of(1, asked=1, confirmed=1)
     result = envelope["data"]["result"]

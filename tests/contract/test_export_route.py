@@ -23,7 +23,7 @@ from api.settings import ApiSettings
 from pipelines.documents.column_messages import COLUMNS
 from sandbox.mock.provider import open_world
 from tests.scripted_reads import ReadService
-from tests.stored_results import result, variant, with_variants
+from tests.stored_results import result, variant, version, with_variants, with_versions
 from warehouse.records.errors import ChartUnavailableError
 
 WORLD = open_world(11, 0.1)
@@ -64,6 +64,15 @@ def test_a_ranking_with_variants_is_exported_with_them_marked(service: Any) -> N
 
     assert kinds(ranking) == ["", "", ""]
     assert kinds(f"{ranking}?include_variants=true") == ["speed", "", "", ""]
+
+
+def test_versions_are_exported_with_their_scores(service: Any, source: str) -> None:
+    job = service.stored(with_versions(result(3), version(1, score=0.9), version(2, score=0.6)))
+    place = f"{JOBS_PATH}/{job.job_id}"
+    rows = list(csv.DictReader(take(service, place, "versions", "csv").text.splitlines()))
+    assert [row["version_score"] for row in rows] == ["0.9", "0.6"]
+    assert {row["source_music_title"] for row in rows} == {"Paper Boats, live"}
+    assert take(service, source, "versions", "csv").text.count("\n") == 1, "not looked for: none"
 
 
 def test_a_workbook_brings_method_and_coverage(service: Any, source: str) -> None:

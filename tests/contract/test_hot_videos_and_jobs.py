@@ -12,7 +12,7 @@ from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview, JobRanking
 from pipelines.parameters.scan import ScanParameters
 from tests.contract.operations import BusyWorker
-from tests.stored_results import result, variant, with_variants
+from tests.stored_results import result, variant, version, with_variants, with_versions
 from warehouse.control import jobs, links, scan_journal
 from warehouse.lake.record_rows import pack_document
 from warehouse.records.jobs import ProgressRecord
@@ -118,6 +118,38 @@ def test_a_ranking_that_does_not_exist_yet_is_null_and_a_wrong_view_is_refused(
     for wrong in ({"sort_by": "beauty"}, {"count": "0"}, {"depth": "3"}):
         assert client.get(place, params=wrong).status_code == 400
     assert client.get(place.replace(job_id, "nobody")).status_code == 404
+
+
+def test_versions_stand_apart_from_ranking_and_totals(service: Any, client: TestClient) -> None:
+    versions = [version(number, score=1 - number / 10) for number in range(1, 4)]
+    plain = service.stored(result(5))
+    job = service.stored(with_versions(result(5), *versions))
+    answer = client.get(f"{JOBS}/{job.job_id}").json()
+    found = Envelope[JobDocument].model_validate(answer).data["result"]
+    assert found is not None
+    assert "kind" not in found
+    assert found["versions"] is not None
+    assert [video["version_score"] for video in found["versions"]["aweme_list"]] == [0.9, 0.8, 0.7]
+    assert {video["evidence"]["relation"] for video in found["versions"]["aweme_list"]} == {
+        "version"
+    }
+    # Nothing else changes: a version is never confirmed, ranked or counted.
+    other = client.get(f"{JOBS}/{plain.job_id}").json()["data"]["result"]
+    same = {name: value for name, value in found.items() if name != "versions"}
+    assert same == {name: value for name, value in other.items() if name != "versions"}
+    place = f"/api/v1/sametrack/jobs/{job.job_id}/ranking"
+    few = client.get(place, params={"count": "2", "include_variants": "true"}).json()["data"]
+    limited = few["result"]["versions"]
+    assert (limited["count"], len(limited["aweme_list"])) == (3, 2)
+
+
+def test_a_result_of_an_earlier_release_has_unknown_versions(
+    service: Any, client: TestClient
+) -> None:
+    older = result(2)
+    older.pop("versions", None)
+    job = service.stored(older)
+    assert client.get(f"{JOBS}/{job.job_id}").json()["data"]["result"]["versions"] is None
 
 
 def test_variants_are_ranked_only_where_they_are_asked_for(

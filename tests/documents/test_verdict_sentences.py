@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from pipelines.documents.verdicts import verdict_sentence
-from warehouse.records.evidence import PairEvidence, RejectionLabel
+from pipelines.documents.verdicts import likely_kind, verdict_sentence
+from warehouse.records.evidence import PairEvidence, RejectionLabel, SharedPart
 
 CONFIRMED = PairEvidence(
     verdict="confirmed", reason="whole_rule_met", segment="whole", overlap_s=21.7, speed=1.0,
@@ -72,6 +72,51 @@ def test_each_objection_and_each_label_of_a_rejection_has_a_plain_sentence_of_it
     for sentence in sentences:
         assert JARGON.findall(sentence.en + sentence.zh) == []
         assert (sentence.en[-1], sentence.zh[-1]) == (".", "。")
+
+
+def test_each_shared_part_has_a_plain_sentence_and_goes_before_every_other_explanation() -> None:
+    for part in get_args(SharedPart):
+        pair = replace(
+            REJECTED, shared_part=part, version_score=0.9, observation="uncertain"
+        )  # a part of the song alone can make harmonies agree
+        sentence, kind = verdict_sentence(pair), likely_kind(pair)
+        assert pair.relation == "shares_part"
+        assert sentence.en.startswith("Only ")
+        assert re.search("仅|只有", sentence.zh)
+        assert kind is not None
+        assert kind.en.startswith("shares only ")
+        assert JARGON.findall(sentence.en + sentence.zh + kind.en + kind.zh) == []
+
+
+def test_another_performance_is_told_as_a_version() -> None:
+    pair = replace(REJECTED, version_score=0.5, observation="uncertain")
+    kind = likely_kind(pair)
+    assert "another version of the song" in verdict_sentence(pair).en
+    assert "另一版本" in verdict_sentence(pair).zh
+    assert kind is not None
+    assert (kind.en, kind.zh) == ("likely another version", "可能是另一版本")
+    unlike = replace(pair, version_score=0.49)
+    assert "version" not in verdict_sentence(unlike).en
+    assert likely_kind(replace(unlike, observation=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "relation"),
+    [
+        ({"verdict": "confirmed"}, "same_recording"),
+        ({"verdict": "variant"}, "variant"),
+        ({"verdict": "rejected"}, None),
+        ({"verdict": "rejected", "version_score": 0.5}, "version"),
+        ({"verdict": "rejected", "version_score": 0.49}, None),
+        ({"verdict": "rejected", "version_score": 0.9, "shared_part": "layer"}, "shares_part"),
+        ({"verdict": "confirmed", "version_score": 0.9}, "same_recording"),
+        ({"verdict": "not_comparable"}, None),
+    ],
+)
+def test_the_relation_of_two_sounds_follows_from_verdict_shared_part_and_version_score(
+    changed: dict[str, Any], relation: str | None
+) -> None:
+    assert replace(REJECTED, **changed).relation == relation
 
 
 def test_a_rejection_of_another_release_is_told_with_its_reason() -> None:

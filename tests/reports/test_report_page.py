@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.figures import to_gauges
 from api.services.report.ground_truth import GroundTruthVideo, judge
 from api.services.report.render import render_report
@@ -113,6 +114,32 @@ def test_a_variant_stands_apart_with_its_speed(build_job: Build) -> None:
     ranking, _, variants = text.partition("Changed, or a few seconds</span>")
     assert "× 1.10" in variants
     assert "× 1.10" not in ranking
+
+
+def test_versions_stand_apart_with_their_scores(build_job: Build) -> None:
+    job = build_job()
+    (changed,) = job["result"]["variants"]["aweme_list"]
+    video = {**changed, "aweme_id": "7311", "version_score": 0.83}
+    assert "Other versions" not in render_report(job)
+    job["result"]["versions"] = {"count": 1, "aweme_list": [video]}
+    text = render_report(job)
+    before, _, versions = text.partition("Other versions</span>")
+    assert "0.83" in versions
+    assert "7311" not in before
+    assert "不计入任何合计" in versions
+
+
+def test_a_rejected_pair_says_what_it_shares(build_job: Build) -> None:
+    job = build_job()
+    evidence = {
+        **job["result"]["variants"]["aweme_list"][0]["evidence"], "verdict": "rejected",
+        "observation": "uncertain", "shared_part": "closing_sound", "relation": "shares_part",
+    }  # fmt: skip
+    alike = {**evidence, "shared_part": None, "relation": "version", "candidate_aweme_id": "7312"}
+    text = render_report(job, pairs=ReportEvidence(rejected=(evidence, alike), rejected_count=2))
+    assert "shares only the closing sound" in text
+    assert "仅片尾音效相同" in text
+    assert "another version" in text
 
 
 def test_demo_data_says_so_and_real_data_does_not(build_job: Build) -> None:

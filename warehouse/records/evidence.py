@@ -29,8 +29,12 @@ RejectionLabel = Literal["likely_cover", "likely_reversed", "shared_voice", "unc
 SharedPart = Literal["voice", "opening_sound", "closing_sound", "common_sound", "loop", "layer"]
 """What two different recordings have in common: a voice, a sound at the same end of both, a sound
 that many tracks have, a repeated piece, or one part of several, such as the lead of a mash-up."""
+EvidenceRelation = Literal["same_recording", "variant", "version", "shares_part"]
+"""How two sounds belong together, as far as a comparison shows."""
 ExcerptRole = Literal["reference", "candidate"]
 EXCERPT_ROLES: tuple[ExcerptRole, ...] = ("reference", "candidate")
+VERSION_THRESHOLD = 0.5
+"""Least `version_score` of two performances of one composition."""
 EXCERPT_OVERLAP_S = 2.0
 """Shortest common stretch of unchanged sounds that makes a variant of the kind `excerpt`."""
 MARGIN_S = 1.0
@@ -114,9 +118,28 @@ class PairEvidence:
     searched: SearchedRange | None = None
 
     @property
-    def credibility(self) -> tuple[int, float]:
-        """Sort key: the stronger verdict, then the higher score."""
-        return (STRENGTH[self.verdict], self.score or 0.0)
+    def relation(self) -> EvidenceRelation | None:
+        """How the sounds belong together; None if nothing is known to link them.
+
+        Only `same_recording` is a confirmation. A shared part or another performance of the
+        composition is said of rejected pairs alone; what is shared goes first, because the rest of
+        such a pair is other music.
+        """
+        if self.verdict == "confirmed":
+            return "same_recording"
+        if self.verdict == "variant":
+            return "variant"
+        if self.verdict != "rejected":
+            return None
+        if self.shared_part is not None:
+            return "shares_part"
+        is_version = self.version_score is not None and self.version_score >= VERSION_THRESHOLD
+        return "version" if is_version else None
+
+    @property
+    def credibility(self) -> tuple[int, bool, float]:
+        """Sort key: the stronger verdict, then a known relation, then the higher score."""
+        return (STRENGTH[self.verdict], self.relation is not None, self.score or 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

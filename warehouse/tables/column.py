@@ -98,6 +98,7 @@ _UNIT_OF_NAME = {
     "sample_share": "share, 0 to 1",
     "upper_share": "share, 0 to 1",
     "score": "score, 0 to 1",
+    "version_score": "score, 0 to 1",
     "semitones": "semitone",
     "sequence": "ordinal, from 1",
     "skipped_cards": "count",

@@ -49,8 +49,8 @@ _KEPT_COLUMNS = frozenset({
     "observation", "origin", "outcome", "parameters", "parser_version", "probe_id", "question",
     "reference_music_id", "relation", "report_id", "result_list", "said", "scan_job_id",
     "search_relevance_level", "segment", "song_hash", "song_key",
-    "revision", "source_music_id", "source_surface", "stage", "stop_reason", "surface",
-    "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
+    "revision", "shared_part", "source_music_id", "source_surface", "stage", "stop_reason",
+    "surface", "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
 })  # fmt: skip
 LEFT_OUT = frozenset({
     "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",

@@ -171,6 +171,17 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("observation", TEXT, "likely explanation of a rejected pair"),
             nullable("reference_source", TEXT, "platform or music_service; null means platform"),
             nullable("searched", TEXT, "edits, overlap and seconds of sound searched, as JSON"),
+            nullable(
+                "shared_part",
+                TEXT,
+                "what a rejected pair has in common: voice, opening_sound, closing_sound, "
+                "common_sound, loop or layer",
+            ),
+            nullable(
+                "version_score",
+                FLOAT,
+                "how surely a rejected pair is two performances of one composition, 0 to 1",
+            ),
         ),
         references=refer(
             track_music_id="tracks",
@@ -182,7 +193,7 @@ CONCLUSIONS: tuple[Table, ...] = (
                 "reference_aweme_id": "a song of the music service is no video",
             },
         ),
-        version=4,  # searched
+        version=5,  # 4: searched; 5: shared_part, version_score
     ),
     Table(
         "marts.annotations",

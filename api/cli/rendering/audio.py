@@ -11,6 +11,7 @@ from rich.table import Table
 from api.cli.terminal import EXIT_INPUT, err, print_message, safe, show_error
 from pipelines.audio.features.sounds import NotComparable, SoundMeasurement
 from pipelines.documents import messages
+from pipelines.documents.verdicts import likely_kind
 from warehouse.files import file_problem
 from warehouse.records.evidence import PairEvidence, SearchedRange, Verdict
 
@@ -59,11 +60,16 @@ def searched_text(searched: SearchedRange) -> str:
     return f"[dim]searched: {safe(messages.searched_message(asdict(searched)).en)}[/]"
 
 
+def evidence_document(evidence: PairEvidence) -> dict[str, object]:
+    """Return the evidence of a pair for JSON, with the relation of its sounds."""
+    return {**asdict(evidence), "relation": evidence.relation}
+
+
 def verdict_words(evidence: PairEvidence) -> str:
-    """Return the verdict and, for a rejected pair, its likely kind."""
+    """Return the verdict and, for a rejected pair, what it shares or its likely kind."""
     words = evidence.verdict.replace("_", " ")
-    kind = evidence.observation
-    return words if kind is None else f"{words}, {messages.observation_message(kind).en}"
+    kind = likely_kind(evidence)
+    return words if kind is None else f"{words}, {kind.en}"
 
 
 def sound_problems(

@@ -64,6 +64,7 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
             "try a larger --candidate-limit[/]"
         )
     print_variants(console, result["variants"]["aweme_list"])
+    print_versions(console, result.get("versions"))
     print_search(console, result["search_related"])
     print_coverage(console, result["coverage"])
 
@@ -158,6 +159,24 @@ def print_variants(console: Console, videos: "list[answers.VariantVideo]") -> No
         console.print(
             f"  • {safe(video['aweme_id'])} {safe(kind)}{change} · "
             f"hot score {format_count(video['hot_score'])}"
+        )
+    if len(videos) > SHOWN_VARIANTS:
+        console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
+
+
+def print_versions(console: Console, versions: "answers.Versions | None") -> None:
+    """Print the first videos with another performance of the composition, if any."""
+    videos = [] if versions is None else versions["aweme_list"]
+    if versions is not None and videos:
+        number = messages.counted(versions["count"], "other version")
+        console.print(
+            f"[bold]{number}: covers, live performances, new recordings[/] "
+            "[dim](not counted as confirmed)[/]"
+        )
+    for video in videos[:SHOWN_VARIANTS]:
+        console.print(
+            f"  • {safe(video['aweme_id'])} version score {video['version_score']:.2f} · "
+            f"{safe(video['source_music_title'] or '—')}"
         )
     if len(videos) > SHOWN_VARIANTS:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")

@@ -74,6 +74,8 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "variant": messages.VARIANTS,
     "audio_check": messages.AUDIO_CHECKS,
     "observation": messages.OBSERVATIONS,
+    "relation": messages.RELATIONS,
+    "shared_part": messages.SHARED_PARTS,
     "reason": messages.REASONS,
     "estimate_method": messages.METHODS,
     "assumption": messages.ASSUMPTIONS,

@@ -20,7 +20,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from pipelines.audio import explanation as explaining
 from pipelines.documents import palette
-from pipelines.documents.messages import Message, observation_message, reason_message
+from pipelines.documents.messages import Message, reason_message
+from pipelines.documents.verdicts import likely_kind
 from warehouse.records.evidence import PairEvidence
 
 # A picture as plain shapes, and its files: PNG, or a self-contained SVG document.
@@ -325,8 +326,9 @@ class PlotTexts:
     def reason(self, evidence: PairEvidence) -> str:
         """Return the reason of the verdict, and what the candidate changes, as one line."""
         parts = [self._translate(reason_message(evidence.reason))]
-        if evidence.observation:
-            parts.insert(0, self._translate(observation_message(evidence.observation)))
+        kind = likely_kind(evidence)
+        if kind is not None:
+            parts.insert(0, self._translate(kind))
         if evidence.segment:
             parts.append(self.of(evidence.segment))
         if evidence.speed not in {None, 1.0}:

@@ -44,8 +44,9 @@ def collect_report_evidence(
     result = job["result"]
     rejected = _best_rejected_pairs(evidence_service.pairs_of_job(job["scan_job_id"]))
 
-    # Plots of confirmed videos and variants come first; a pair may belong to several videos.
-    videos = (*result["aweme_list"], *result["variants"]["aweme_list"])
+    # Plots of confirmed videos, variants and versions come first; a pair may belong to several.
+    versions = (result.get("versions") or {}).get("aweme_list") or ()
+    videos = (*result["aweme_list"], *result["variants"]["aweme_list"], *versions)
     linked = [video["evidence"] for video in videos if video.get("evidence")]
     listed = rejected[:MAX_REJECTED]
     ids = dict.fromkeys(evidence["comparison_id"] for evidence in (*linked, *listed))
@@ -67,10 +68,13 @@ def collect_report_evidence(
 def _best_rejected_pairs(pairs: Sequence[EvidenceDocument]) -> list[EvidenceDocument]:
     """Return the best pair of each candidate that no pair accepted, most credible first."""
     accepted = {pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in MATCHES}
-    # An observed change, such as another speed, makes a rejection more interesting than its score.
+    # What a pair shares or is likely to be makes a rejection more interesting than its score.
     by_credibility = sorted(
         pairs,
-        key=lambda pair: (pair["observation"] is not None, pair["score"] or 0.0),
+        key=lambda pair: (
+            pair["observation"] is not None or pair.get("shared_part") is not None,
+            pair["score"] or 0.0,
+        ),
         reverse=True,
     )
     best: dict[str, EvidenceDocument] = {}

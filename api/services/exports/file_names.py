@@ -18,6 +18,7 @@ FILE_CONTENTS: Mapping[str, Message] = {
     "videos": Message("videos", "作品"),
     "accounts": Message("accounts", "账号"),
     "variants": Message("variants", "变体"),
+    "versions": Message("versions", "其他版本"),
     "search_related": Message("search results", "搜索结果"),
     "coverage": Message("coverage", "覆盖情况"),
     "comparisons": Message("comparisons", "音频比对"),

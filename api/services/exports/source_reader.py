@@ -23,7 +23,7 @@ _ID = r"[^/]{1,200}"
 SOURCES: tuple[tuple[re.Pattern[str], frozenset[TableName]], ...] = (
     (
         re.compile(f"{JOBS_PATH}/{_ID}|/api/v1/sametrack/jobs/{_ID}/ranking"),
-        frozenset({"videos", "accounts", "variants", "search_related", "coverage"}),
+        frozenset({"videos", "accounts", "variants", "versions", "search_related", "coverage"}),
     ),
     (re.compile(f"/api/v1/sametrack/jobs/{_ID}/comparisons"), frozenset({"comparisons"})),
     (re.compile(f"/api/v1/sametrack/series/(video|track|account)/{_ID}"), frozenset({"series"})),

@@ -39,6 +39,7 @@ TableName = Literal[
     "videos",
     "accounts",
     "variants",
+    "versions",
     "search_related",
     "coverage",
     "comparisons",
@@ -169,6 +170,15 @@ TABLES: Mapping[TableName, tuple[tuple[DocumentColumn, ...], _FindRows]] = {
         ),
         lambda root: root["variants"]["aweme_list"],
     ),
+    "versions": (
+        (
+            *document_columns("version_score:real"),
+            *VIDEO_COLUMNS,
+            *_SOURCE,
+            *document_columns("comparison_id:text:evidence.comparison_id"),
+        ),
+        lambda root: (root.get("versions") or {"aweme_list": ()})["aweme_list"],
+    ),
     "search_related": (
         (
             *document_columns("search_relevance_level:text"),
@@ -186,7 +196,8 @@ TABLES: Mapping[TableName, tuple[tuple[DocumentColumn, ...], _FindRows]] = {
     ),
     "comparisons": (
         document_columns(
-            "comparison_id:text verdict:text reason:text observation:text segment:text "
+            "comparison_id:text verdict:text reason:text observation:text relation:text "
+            "shared_part:text version_score:real segment:text "
             "reference_kind:text reference_aweme_id:text reference_service_track_id:text "
             "candidate_aweme_id:text reference_music_id:text "
             "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "

@@ -133,6 +133,8 @@ _MESSAGES = {
     "variant": messages.variant_message,
     "relevance": messages.relevance_message,
     "observation": messages.observation_message,
+    "relation": messages.relation_message,
+    "shared_part": messages.shared_part_message,
     "evidence": messages.evidence_summary,
     "searched": messages.searched_message,
     "by_name": messages.BY_NAME,

@@ -12,6 +12,7 @@ from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features,
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching import agreement, group_verdict, hypotheses, judging
 from pipelines.audio.matching.scoring import add_rejection_hint
+from pipelines.audio.matching.versions import version_score
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MATCHES,
@@ -52,8 +53,8 @@ def compare_pair(
     A pair of the same recording is `confirmed`, with a score of at least the match threshold, 0.65
     unless the user sets another. What passes only after a speed, tempo or pitch hypothesis is
     undone is a `variant`, never `confirmed`, and so are 2 to 5.5 unchanged seconds in common. A
-    rejected pair keeps the best score of all comparisons and a hint on what it may be. The evidence
-    says what was searched.
+    rejected pair keeps the best score of all comparisons and a hint on what it may be; where edits
+    were searched, too, how surely it is another performance. The evidence says what was searched.
 
     Args:
         reference: The reference, or why it cannot be compared.
@@ -98,6 +99,8 @@ def _search_further(
     first, second = reference.features, candidate.features
     result = _search(first, second, unedited, limits, edits=edits and not is_short)
     evidence = with_likely_kind(first, second, result.evidence, limits)
+    if result.edits:
+        evidence = with_version_score(first, second, evidence)
     return replace(evidence, searched=_searched_range(reference, candidate, limits, result))
 
 
@@ -110,6 +113,18 @@ def with_likely_kind(
     if is_open and agreement.is_reversed(reference.peaks, candidate.peaks):
         return replace(hinted, observation="likely_reversed")
     return hinted
+
+
+def with_version_score(
+    reference: Features, candidate: Features, evidence: PairEvidence
+) -> PairEvidence:
+    """Add how surely a rejected pair is two performances of one composition.
+
+    Not measured where the pair shares a part: the harmonies of that part would agree, too.
+    """
+    if evidence.verdict != "rejected" or evidence.shared_part is not None:
+        return evidence
+    return replace(evidence, version_score=version_score(reference, candidate))
 
 
 def _search(

@@ -63,8 +63,9 @@ def _most_credible[Pair: ReadOnlyRow](pairs: Iterable[Pair], key: str) -> dict[s
     return {pair[key]: pair for pair in sorted(pairs, key=_credibility)}
 
 
-def _credibility(pair: ReadOnlyRow) -> tuple[int, float]:
-    return (STRENGTH[pair["verdict"]], pair["score"] or 0.0)
+def _credibility(pair: ReadOnlyRow) -> tuple[int, bool, float]:
+    # Stored rows have no relation: they decide about matches, whose verdict says it.
+    return (STRENGTH[pair["verdict"]], pair.get("relation") is not None, pair["score"] or 0.0)
 
 
 def _audio_check(kind: AudioCheckKind, pair: ReadOnlyRow) -> AudioCheck:

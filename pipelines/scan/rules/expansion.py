@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipelines.documents.result_types import LinkType
 from pipelines.scan.rules.search import mentions, video_mentions
-from warehouse.records.evidence import MATCHES, Comparison
+from warehouse.records.evidence import Comparison
 from warehouse.records.videos import Video
 
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
@@ -45,7 +45,7 @@ class TrackLink:
         return self.comparison.pair.reason
 
 
-def credibility(comparison: Comparison) -> tuple[int, float]:
+def credibility(comparison: Comparison) -> tuple[int, bool, float]:
     """Return the sort key of a pair: the most credible pair has the greatest."""
     return comparison.pair.credibility
 
@@ -56,16 +56,63 @@ def best_comparisons(comparisons: Iterable[Comparison]) -> dict[str, Comparison]
     return {entry.candidate_aweme_id: entry for entry in sorted(comparisons, key=credibility)}
 
 
+def version_comparisons(comparisons: Iterable[Comparison]) -> dict[str, Comparison]:
+    """Return the pair of each video that most surely shows another performance, by the video's id.
+
+    Only of videos without a match and without a shared part: these say more than a likeness.
+    """
+    pairs = sorted(comparisons, key=lambda entry: entry.pair.version_score or 0.0)
+    more = {
+        entry.candidate_aweme_id for entry in pairs if entry.pair.relation not in {"version", None}
+    }
+    return {
+        entry.candidate_aweme_id: entry
+        for entry in pairs
+        if entry.pair.relation == "version" and entry.candidate_aweme_id not in more
+    }
+
+
+def link_versions(
+    videos: Iterable[Video], comparisons: Sequence[Comparison]
+) -> list[tuple[Video, Comparison]]:
+    """Return the videos with another performance of the composition, the surest first.
+
+    A video whose sound was not compared has the evidence of its music id.
+
+    Args:
+        videos: The candidates without a match.
+        comparisons: All compared pairs of the scan.
+    """
+    compared = {
+        entry.candidate_aweme_id for entry in comparisons if entry.pair.verdict != "not_comparable"
+    }
+    versions = version_comparisons(comparisons)
+    # Of several videos of a music id, the surest stays: it comes last.
+    of_music_id = {entry.candidate_music_id: entry for entry in versions.values()}
+    linked = []
+    for video in videos:
+        music_id = video.music.music_id if video.music else None
+        is_compared = video.aweme_id in compared
+        entry = versions.get(video.aweme_id) if is_compared else of_music_id.get(music_id or "")
+        if entry is not None:
+            linked.append((video, entry))
+    return sorted(
+        linked, key=lambda entry: (-(entry[1].pair.version_score or 0.0), entry[0].aweme_id)
+    )
+
+
 def pairs_with_excerpts(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Return the pairs whose sounds users may want to judge: one per compared video.
 
-    Confirmed videos and variants, and rejections that were close. Most rejected pairs score below
-    0.1, so few of them cost an excerpt.
+    Confirmed videos and variants, versions, and rejections that were close. Most rejected pairs
+    score below 0.1, so few of them cost an excerpt.
     """
+    comparisons = list(comparisons)
+    pairs = best_comparisons(comparisons) | version_comparisons(comparisons)
     return [
         comparison
-        for comparison in best_comparisons(comparisons).values()
-        if comparison.pair.verdict in MATCHES or (comparison.pair.score or 0.0) >= DOUBTFUL_SCORE
+        for comparison in pairs.values()
+        if comparison.pair.relation is not None or (comparison.pair.score or 0.0) >= DOUBTFUL_SCORE
     ]
 
 

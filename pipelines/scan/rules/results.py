@@ -123,6 +123,7 @@ def view_result(
             "by_kind": document["variants"]["by_kind"],
             "hotter": _hotter_variants(document),
         },
+        "versions": _versions(document, parameters),
         "totals": _totals(document["ranked"], includes_variants=False),
         "audio_check_counts": dict(
             Counter(
@@ -245,6 +246,16 @@ def _totals(
         "max_digg_count": max(likes, default=None),
         "includes_variants": includes_variants,
     }
+
+
+def _versions(
+    document: result_types.StoredResult, parameters: ScanParameters
+) -> result_types.Versions | None:
+    """Return the surest versions, neither ranked nor filtered; None if none were looked for."""
+    versions = document.get("versions")
+    if versions is None:
+        return None
+    return {**versions, "aweme_list": versions["aweme_list"][: parameters.count]}
 
 
 HOT_SCORES_SHOWN = 3

@@ -21,7 +21,7 @@ from pipelines.captures.session import CaptureCounters
 from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.sources.table import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.expansion import TrackLink
+from pipelines.scan.rules.expansion import TrackLink, link_versions
 from pipelines.scan.runtime import Runtime
 from warehouse.control import scan_journal
 from warehouse.lake.record_rows import pack_bytes, unpack_bytes
@@ -143,6 +143,15 @@ class ScanState:
     def variant_videos(self) -> list[tuple[video_records.Video, Comparison]]:
         """Return the variants with the comparisons that show them."""
         return [(self.details[name], entry) for name, entry in self.variants.items()]
+
+    def version_videos(self) -> list[tuple[video_records.Video, Comparison]]:
+        """Return the videos with another performance of the composition, the surest first."""
+        videos = [
+            video
+            for video in self.videos()
+            if video.aweme_id not in self.confirmed and video.aweme_id not in self.variants
+        ]
+        return link_versions(videos, self.comparisons)
 
     def read_candidates(self) -> set[str]:
         """Return the candidates whose detail page was read, or is no longer shown."""

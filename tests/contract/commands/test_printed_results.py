@@ -111,6 +111,19 @@ def test_variants_are_printed_with_their_change_and_not_all_of_them(shown: Print
     assert "… and 1 more" in text
 
 
+def test_versions_are_printed_with_their_scores_and_not_all_of_them(shown: Print) -> None:
+    videos = [
+        {"aweme_id": f"cover{number}", "version_score": 0.8, "source_music_title": "Live 2024"}
+        for number in range(9)
+    ]
+    text = shown(versions={"count": 9, "aweme_list": videos})
+    assert "9 other versions: covers, live performances, new recordings" in text
+    assert "cover7 version score 0.80 · Live 2024" in text
+    assert "cover8" not in text
+    for none in ({"count": 0, "aweme_list": []}, None):
+        assert "other version" not in shown(versions=none)
+
+
 def test_a_search_by_name_confirms_nothing(shown: Print, answer: Any) -> None:
     found = [related(1), related(2, desc="", music=None, hot_score=None)]
     search = {

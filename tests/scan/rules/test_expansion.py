@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from pipelines.scan.rules.expansion import (
     authors_to_scan,
     best_comparisons,
     group_by_music,
+    link_versions,
     link_video,
     pairs_with_excerpts,
     variant_comparison,
@@ -145,6 +147,52 @@ def test_people_can_hear_each_match_and_each_close_rejection_once() -> None:
     assert sorted((pair.candidate_aweme_id, pair.pair.score) for pair in heard) == [
         ("1", 0.9), ("2", 0.8), ("3", 0.31),
     ]  # fmt: skip
+
+
+def version(sureness: float, **about: Any) -> Comparison:
+    """A rejected pair of two performances of one composition."""
+    pair = compared("rejected", **about)
+    return replace(pair, pair=replace(pair.pair, version_score=sureness))
+
+
+def test_of_rejected_pairs_one_that_says_how_the_sounds_are_related_decides() -> None:
+    likely, other = version(0.6, score=0.1), compared("rejected", score=0.2)
+    assert best_comparisons([likely, other]) == best_comparisons([other, likely]) == {"1": likely}
+
+
+def test_versions_are_listed_surest_first_with_the_surest_pair_of_each() -> None:
+    pairs = [version(0.6, aweme_id="1"), version(0.9, aweme_id="2"), version(0.7, aweme_id="1"),
+             version(0.4, aweme_id="3")]  # fmt: skip
+    linked = link_versions([work("1"), work("2"), work("3")], pairs)
+    assert [(video.aweme_id, pair.pair.version_score) for video, pair in linked] == [
+        ("2", 0.9), ("1", 0.7),
+    ]  # fmt: skip
+
+
+def test_a_video_with_a_match_or_a_shared_part_is_no_version() -> None:
+    shared = compared("rejected", aweme_id="2")
+    pairs = [version(0.9, aweme_id="1"), compared("confirmed", aweme_id="1"),
+             version(0.9, aweme_id="2"),
+             replace(shared, pair=replace(shared.pair, shared_part="voice"))]  # fmt: skip
+    assert link_versions([work("1"), work("2")], pairs) == []
+
+
+def test_a_video_that_was_not_compared_is_a_version_by_its_music_id() -> None:
+    pair = version(0.8, aweme_id="1")
+    videos = [work("1"), work("2"), work("3", music_id="m2"), work("4", music_id=None), work("5")]
+    pairs = [pair, compared("rejected", aweme_id="5"), compared("not_comparable", aweme_id="2")]
+    linked = link_versions(videos, pairs)
+    assert [video.aweme_id for video, _ in linked] == ["1", "2"]
+    assert {entry.candidate_aweme_id for _, entry in linked} == {"1"}
+
+
+def test_people_can_hear_each_version_and_each_shared_part() -> None:
+    shared = compared("rejected", aweme_id="2", score=0.1)
+    pairs = [version(0.8, aweme_id="1", score=0.1), compared("rejected", aweme_id="1", score=0.2),
+             replace(shared, pair=replace(shared.pair, shared_part="voice")),
+             compared("rejected", aweme_id="3", score=0.1)]  # fmt: skip
+    heard = {pair.candidate_aweme_id: pair.pair.relation for pair in pairs_with_excerpts(pairs)}
+    assert heard == {"1": "version", "2": "shares_part"}
 
 
 def test_a_video_that_was_compared_itself_is_linked_by_its_own_audio() -> None:

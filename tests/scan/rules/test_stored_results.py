@@ -292,6 +292,7 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
             "by_kind": {},
             "hotter": {"count": 0, "by_form": {}, "hot_scores": []},
         },
+        "versions": None,
         "unique_account_count": 2,
         "account_count_complete": True,
         "account_summary": {"accounts": []},

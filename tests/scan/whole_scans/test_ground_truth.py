@@ -50,6 +50,7 @@ def test_a_scan_confirms_what_carries_the_recording_as_far_as_ids_keep_their_pro
 
     confirmed = {video["aweme_id"] for video in document["ranked"]}
     _variants_are_heard_at_their_own_speed(truth, document)
+    _versions_are_covers_and_nothing_that_is_counted(truth, document)
     _every_audio_link_has_evidence(document)
     _every_stop_has_a_reason(document)
     _the_random_audit_finds_what_is_true(deployment, job_id, truth, document)
@@ -125,6 +126,17 @@ def _variants_are_heard_at_their_own_speed(truth: dict[str, Any], document: dict
         assert work["heard"] == "variant"
         assert abs(video["speed"] / work["speed"] - 1) <= 0.005
         assert abs(video["semitones"] - work["semitones"]) <= 0.3
+
+
+def _versions_are_covers_and_nothing_that_is_counted(
+    truth: dict[str, Any], document: dict[str, Any]
+) -> None:
+    works = {work["aweme_id"]: work for work in truth["works"]}
+    versions = {video["aweme_id"] for video in document["versions"]["aweme_list"]}
+    assert versions
+    assert {works[name]["heard"] for name in versions} == {"cover"}
+    matches = (*document["ranked"], *document["variants"]["aweme_list"])
+    assert versions.isdisjoint(video["aweme_id"] for video in matches)
 
 
 def _every_audio_link_has_evidence(document: dict[str, Any]) -> None:

@@ -103,6 +103,7 @@ def shown_numbers(job: dict[str, Any], rejected: Sequence[dict[str, Any]]) -> di
         "account_count": result["unique_account_count"],
         "variant_count": result["variants"]["count"],
         "variants_by_kind": result["variants"]["by_kind"],
+        "version_count": result["versions"]["count"],
         "rejected_count": len(rejected),
         "not_reached": dict(Counter(one.partition(":")[0] for one in coverage["not_reached"])),
     }

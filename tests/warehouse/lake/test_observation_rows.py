@@ -284,6 +284,7 @@ MEASURED = PairEvidence(
     verdict="rejected", reason="score_below_threshold", segment="local", chroma_distance=0.1,
     mfcc_distance=0.2, overlap_s=6.0, reference_start_s=1.0, candidate_start_s=2.0,
     peak_agreement=0.3, score=0.4, speed=1.0, semitones=0.0, observation="uncertain",
+    shared_part="loop", version_score=0.25,
 )  # fmt: skip
 LIMITS = MatchThresholds(match_threshold=0.7, whole_overlap_s=9.0)
 NAMES: Any = {

@@ -143,6 +143,7 @@ def add_marts(lake: Any) -> None:
         "candidate_start_s": 0.0, "peak_agreement": 0.9, "score": 0.9, "speed": 1.0,
         "semitones": 0.0, "limits": "{}", "algorithm": "a", "feature_version": "f",
         "library_version": "l", "observation": None, "searched": None,
+        "shared_part": None, "version_score": None,
         "reference_source": "platform",
     }  # fmt: skip
     lake.append("marts.audio_comparisons", [comparison])

@@ -100,7 +100,7 @@ def test_an_old_sound_goes_unless_a_young_comparison_used_it(lake: Lake, engine:
                 "reference_source")  # fmt: skip
     unknown = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s",
                "candidate_start_s", "peak_agreement", "score", "speed", "semitones",
-               "observation", "searched")  # fmt: skip
+               "observation", "searched", "shared_part", "version_score")  # fmt: skip
     row = dict.fromkeys(required, "a") | dict.fromkeys(unknown)
     hashes = {"reference_sha256": "used", "candidate_sha256": "young", "committed_at": YOUNG}
     lake.append("marts.audio_comparisons", [row | hashes])

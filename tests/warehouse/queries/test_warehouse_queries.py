@@ -207,7 +207,8 @@ def test_candidates_show_what_became_of_them(lake: Lake, engine: Engine) -> None
 
 def comparison(name: str, candidate_id: str, score: float | None) -> dict[str, object]:
     measured = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s")
-    more = ("candidate_start_s", "peak_agreement", "speed", "semitones", "observation", "searched")
+    more = ("candidate_start_s", "peak_agreement", "speed", "semitones", "observation", "searched",
+            "shared_part", "version_score")  # fmt: skip
     hashes = ("reference_sha256", "candidate_sha256")
     return {
         **dict.fromkeys((*measured, *more, *hashes)),

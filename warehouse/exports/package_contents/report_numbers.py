@@ -119,7 +119,8 @@ def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the best pair of each candidate that no pair accepted, most credible first."""
     accepted = pairs.loc[pairs["verdict"].isin(["confirmed", "variant"]), "candidate_aweme_id"]
     pairs = pairs[(pairs["verdict"] == "rejected") & ~pairs["candidate_aweme_id"].isin(accepted)]
-    pairs = pairs.assign(explained=pairs["observation"].notna(), points=pairs["score"].fillna(0))
+    explained = pairs["observation"].notna() | pairs["shared_part"].notna()
+    pairs = pairs.assign(explained=explained, points=pairs["score"].fillna(0))
     # Equals have the order of the report: by candidate, best score first.
     pairs = pairs.sort_values(
         ["candidate_aweme_id", "score", "comparison_id"], ascending=[True, False, True]
@@ -196,6 +197,7 @@ def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]
         "account_count": len(accounts),
         "variant_count": len(variants),
         "variants_by_kind": variants["kind"].value_counts().to_dict(),
+        "version_count": int((videos["result_list"] == "versions").sum()),
         "compared_pair_count": len(pairs),
         "rejected_count": len(rejected),
         "related_in_ranking_count": int(related["aweme_id"].isin(top["aweme_id"]).sum()),

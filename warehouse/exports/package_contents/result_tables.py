@@ -56,6 +56,7 @@ RESULT_TABLES: tuple[Table, ...] = (
             nullable("candidate_count", INTEGER, "candidates"),
             nullable("account_count", INTEGER, "accounts of the confirmed videos, at least"),
             nullable("variant_count", INTEGER, "variants"),
+            nullable("version_count", INTEGER, "versions; null: none were looked for"),
             nullable("run_count", INTEGER, "scans of the track so far, with this one"),
             nullable("cumulative_confirmed_count", INTEGER, "videos that any of them confirmed"),
             nullable("new_confirmed_count", INTEGER, "videos confirmed for the first time"),
@@ -70,7 +71,9 @@ RESULT_TABLES: tuple[Table, ...] = (
         ("job_id", "result_list", "aweme_id"),
         (
             _JOB,
-            required("result_list", TEXT, "confirmed, variants, search_related or discovered"),
+            required(
+                "result_list", TEXT, "confirmed, variants, versions, search_related or discovered"
+            ),
             _POSITION,
             required("aweme_id", TEXT, "video"),
             nullable("sec_uid", TEXT, "author"),
@@ -228,6 +231,7 @@ def _job_row(result: ReadOnlyDocument) -> Row:
         "candidate_count": result.get("candidate_pool_size"),
         "account_count": result.get("unique_account_count"),
         "variant_count": (result.get("variants") or {}).get("count"),
+        "version_count": (result.get("versions") or {}).get("count"),
         "run_count": history.get("run_count"),
         "cumulative_confirmed_count": history.get("cumulative_confirmed_count"),
         "new_confirmed_count": history.get("new_confirmed_count"),
@@ -241,6 +245,7 @@ def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
     lists: Mapping[str, Sequence[ReadOnlyDocument]] = {
         "confirmed": result.get("ranked") or (),
         "variants": (result.get("variants") or {}).get("aweme_list") or (),
+        "versions": (result.get("versions") or {}).get("aweme_list") or (),
         "search_related": (result.get("search_related") or {}).get("aweme_list") or (),
         "discovered": result.get("aweme_list") or (),
     }

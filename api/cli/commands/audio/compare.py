@@ -202,6 +202,10 @@ def _writing(path: Path) -> Iterator[None]:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
+def _pair_document(pair: group_verdict.GroupPair) -> dict[str, object]:
+    return {**asdict(pair), "evidence": audio.evidence_document(pair.evidence)}
+
+
 def _document(
     verdict: group_verdict.GroupVerdict,
     limits: MatchThresholds,
@@ -227,9 +231,9 @@ def _document(
         "verdict": verdict.verdict,
         "reason": verdict.reason,
         "score": best.evidence.score if best else None,
-        "best": asdict(best) if best else None,
+        "best": _pair_document(best) if best else None,
         # all pairs, so that a program can decide with other limits
-        "pairs": [asdict(pair) for pair in verdict.pairs],
+        "pairs": [_pair_document(pair) for pair in verdict.pairs],
         "sounds": sounds,
         "limits": asdict(limits),
         "max_seconds": MAX_SECONDS,

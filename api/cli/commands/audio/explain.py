@@ -113,7 +113,7 @@ def _explain_files(reference: Path, candidate: Path) -> _Explained:
     evidence = compare_pair(sounds[0], sounds[1], limits=limits)
     explanation = explain_pair(first, second, evidence, limits=limits)
     document = {
-        "evidence": asdict(explanation.evidence) | {"limits": asdict(limits)},
+        "evidence": audio.evidence_document(explanation.evidence) | {"limits": asdict(limits)},
         "measures": [
             asdict(measure) | {"lower_is_better": measure.lower_is_better, "is_met": measure.is_met}
             for measure in explanation.measures

@@ -259,7 +259,7 @@ def _document(
                 "compared_count": len(clip.candidates),
                 "references": [
                     {"recording": references.name(candidate.reference), "votes": candidate.votes}
-                    | asdict(candidate.evidence)
+                    | audio.evidence_document(candidate.evidence)
                     for candidate in clip.candidates[:top]
                 ],
             }

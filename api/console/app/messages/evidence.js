@@ -53,6 +53,7 @@ addMessages({
     "歌曲的前 {reference} 秒与作品的前 {candidate} 秒，共同部分不短于 {overlap} 秒。",
   ],
   "evidence.title": ["Evidence", "匹配依据"],
+  "evidence.version_score": ["Version score", "版本得分"],
   "measure.at_least": ["at least {limit}", "不低于 {limit}"],
   "measure.at_most": ["at most {limit}", "不高于 {limit}"],
   "measure.chroma_distance": ["Difference in melody and harmony", "旋律与和声差异"],

@@ -54,6 +54,7 @@ addMessages({
   "col.top": ["Most liked", "最高赞作品"],
   "col.scan": ["Scan", "扫描"],
   "col.verdict": ["Verdict", "结论"],
+  "col.version_score": ["Version score", "版本得分"],
   "col.video": ["Video", "作品"],
   "col.videos": ["Videos", "作品数"],
   "coverage.algorithm": ["Matching algorithm", "匹配算法"],
@@ -282,6 +283,7 @@ addMessages({
   "tab.ranking": ["Ranking", "排行"],
   "tab.related": ["Search results", "搜索相关"],
   "tab.variants": ["Variants", "变体"],
+  "tab.versions": ["Versions", "其他版本"],
   "technical.input": ["Request", "请求"],
   "technical.job": ["Scan", "扫描"],
   "technical.parameters": ["Method and parameters", "方法与参数"],
@@ -314,6 +316,20 @@ addMessages({
   "variants.note": [
     "The same recording changed, or a few seconds of it: separate from the ranking and not counted as confirmed.",
     "变速、变调或仅含短片段的同一录音，与排行分开，不计入确认数。",
+  ],
+  "versions.empty": ["No other versions", "没有其他版本"],
+  "versions.empty_hint": [
+    "No compared video plays a cover, a live performance or a new recording of the song.",
+    "比对过的作品中没有这首歌的翻唱、现场版或重录。",
+  ],
+  "versions.note": [
+    "Another performance of the same composition, such as a cover or a live performance: never confirmed, never in the ranking or in totals.",
+    "同一词曲的其他演绎，如翻唱或现场版：不计入确认数，也不计入排行和合计。",
+  ],
+  "versions.unknown": ["Not looked for", "未检测"],
+  "versions.unknown_hint": [
+    "This scan was made by a release that did not look for other versions. Scan again to see them.",
+    "该扫描由不检测其他版本的旧版完成，重新扫描即可查看。",
   ],
   "viral.from": ["Viral ≥ {number|like|likes}", "爆款 ≥ {number} 赞"],
   "viral.most": ["The most liked video has {most|like|likes}.", "点赞最高的作品有 {most} 赞。"],

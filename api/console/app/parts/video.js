@@ -136,6 +136,13 @@ export function VideoCard({ video, pick, action }) {
   `;
 }
 
+// In a few words what a rejected pair shares, or else is likely to be.
+export function likelyKind(pair) {
+  if (pair.shared_part) return labelOf("shared_part", pair.shared_part);
+  if (pair.relation === "version") return labelOf("relation", pair.relation);
+  return pair.observation ? labelOf("observation", pair.observation) : "";
+}
+
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
 // Id of the reference: a video, or a song of the music service.

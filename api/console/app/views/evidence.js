@@ -11,7 +11,7 @@ import { Raw } from "../parts/raw.js";
 import { useDocument } from "../parts/reads.js";
 import { Term } from "../parts/term.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
-import { ComparedVideo, referenceId, VERDICTS } from "../parts/video.js";
+import { ComparedVideo, likelyKind, referenceId, VERDICTS } from "../parts/video.js";
 import "../messages/evidence.js";
 import "../messages/result.js";
 
@@ -76,8 +76,11 @@ function Measured({ pair }) {
           <dt>${t("col.reason")}</dt>
           <dd>
             ${labelOf("reason", evidence.reason)}
-            ${evidence.observation ? ` · ${labelOf("observation", evidence.observation)}` : ""}
+            ${likelyKind(evidence) && ` · ${likelyKind(evidence)}`}
           </dd>
+          ${typeof evidence.version_score === "number" && html`
+            <dt>${t("evidence.version_score")}</dt><dd>${decimal(evidence.version_score, 2)}</dd>
+          `}
           ${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}
           <dt>${t("coverage.algorithm")}</dt>
           <dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd>

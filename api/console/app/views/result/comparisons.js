@@ -10,7 +10,7 @@ import { useDocument } from "../../parts/reads.js";
 import { sortRows, Table } from "../../parts/table.js";
 import { Term } from "../../parts/term.js";
 import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
-import { ComparedVideo, VERDICTS } from "../../parts/video.js";
+import { ComparedVideo, likelyKind, VERDICTS } from "../../parts/video.js";
 import "../../messages/evidence.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
@@ -49,7 +49,7 @@ export function Comparisons({ job, query }) {
           video=${videos[row.candidate_aweme_id]}
         />
       </div>
-      <div class="meta"><span>${labelOf("reason", row.reason)}</span></div>
+      <div class="meta"><span>${reasonText(row)}</span></div>
     </div>
   `;
   return html`
@@ -108,6 +108,9 @@ export function Comparisons({ job, query }) {
   `;
 }
 
+// What a pair shares or is likely to be, if anything, then the rule that decided.
+const reasonText = (row) => [likelyKind(row), labelOf("reason", row.reason)].filter(Boolean).join(" · ");
+
 function columnsOf(videos) {
   const figure = (key, digits) => ({
     key,
@@ -152,13 +155,8 @@ function columnsOf(videos) {
       key: "reason",
       label: t("col.reason"),
       class: "cell-name",
-      value: (row) => labelOf("reason", row.reason),
-      render: (row) => html`
-        <span class="two-lines">
-          ${labelOf("reason", row.reason)}
-          ${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}
-        </span>
-      `,
+      value: reasonText,
+      render: (row) => html`<span class="two-lines">${reasonText(row)}</span>`,
     },
   ];
 }

@@ -1,0 +1,108 @@
+"""Two performances of one composition are told from two compositions, in any key and tempo."""
+
+from dataclasses import replace
+
+import pytest
+
+from pipelines.audio.features.sounds import MeasuredSound
+from pipelines.audio.manifest import deviations, recompute
+from pipelines.audio.matching.verify import compare_pair, with_version_score
+from pipelines.audio.matching.versions import version_score, version_significance
+from tests.audio.clips import Band, ClipMeasurer
+from warehouse.records.evidence import VERSION_THRESHOLD, MatchThresholds, PairEvidence
+
+LIMITS = MatchThresholds()
+SECONDS = 21.0
+REJECTED = PairEvidence(verdict="rejected", reason="distances_above_limits")
+
+
+@pytest.fixture(scope="module")
+def original(band: Band, measure_clip: ClipMeasurer) -> MeasuredSound:
+    """The recording of a composition."""
+    return measure_clip(band.track(1, seconds=SECONDS))
+
+
+@pytest.fixture(scope="module")
+def cover(band: Band, measure_clip: ClipMeasurer) -> MeasuredSound:
+    """The same composition by other instruments, in another key and a tempo of its own."""
+    lower = band.resampled(band.track(1, band=61, seconds=SECONDS), 2 ** (-2 / 12))
+    return measure_clip(lower[: round(SECONDS * 44_100)])
+
+
+def test_a_cover_in_another_key_and_tempo_is_a_version(
+    original: MeasuredSound, cover: MeasuredSound
+) -> None:
+    evidence = compare_pair(original, cover, limits=LIMITS)
+    assert (evidence.verdict, evidence.relation) == ("rejected", "version")
+    assert evidence.version_score is not None
+    assert VERSION_THRESHOLD <= evidence.version_score <= 1.0
+
+
+def test_other_compositions_by_the_same_band_are_no_versions(
+    band: Band, measure_clip: ClipMeasurer, original: MeasuredSound
+) -> None:
+    for seed in (2, 3, 4):
+        other = measure_clip(band.track(seed, band=1, seconds=SECONDS))
+        evidence = compare_pair(original, other, limits=LIMITS)
+        assert evidence.relation is None
+        assert evidence.version_score is not None
+        assert evidence.version_score < VERSION_THRESHOLD
+
+
+def test_a_match_and_a_pair_that_is_not_searched_have_no_version_score(
+    original: MeasuredSound, cover: MeasuredSound
+) -> None:
+    confirmed = compare_pair(original, original, limits=LIMITS)
+    unsearched = compare_pair(original, cover, limits=LIMITS, search=False)
+    assert (confirmed.relation, confirmed.version_score) == ("same_recording", None)
+    assert (unsearched.relation, unsearched.version_score) == (None, None)
+
+
+def test_a_pair_that_shares_a_part_is_never_called_a_version(
+    original: MeasuredSound, cover: MeasuredSound
+) -> None:
+    sounds = (original.features, cover.features)
+    shared = replace(REJECTED, shared_part="loop")
+    assert with_version_score(*sounds, shared) == shared
+    assert with_version_score(*sounds, REJECTED).relation == "version"
+
+
+def test_the_same_voice_over_other_music_is_no_version(
+    band: Band, measure_clip: ClipMeasurer
+) -> None:
+    voice = band.speech(7, seconds=SECONDS)
+    sounds = [
+        measure_clip(band.mix(band.track(seed, seconds=SECONDS), voice, other_db=6)).features
+        for seed in (1, 2)
+    ]
+    significance = version_significance(*sounds)
+    assert significance is not None
+    assert significance > 9, "the harmonies of the voice agree"
+    assert version_score(*sounds) == 0.0
+
+
+def test_sounds_without_eight_seconds_in_common_have_no_version_score(
+    band: Band, measure_clip: ClipMeasurer, original: MeasuredSound
+) -> None:
+    short = measure_clip(band.track(1, band=61, seconds=7.0))
+    assert version_significance(original.features, short.features) is None
+    assert version_score(original.features, short.features) is None
+
+
+def test_which_of_two_sounds_is_the_reference_hardly_matters(
+    original: MeasuredSound, cover: MeasuredSound
+) -> None:
+    forth = version_significance(original.features, cover.features)
+    back = version_significance(cover.features, original.features)
+    assert forth == pytest.approx(back, rel=0.1)
+
+
+def test_a_stored_version_is_measured_again_with_the_same_score(
+    original: MeasuredSound, cover: MeasuredSound
+) -> None:
+    stored = compare_pair(original, cover, limits=LIMITS)
+    again = recompute(original.features, cover.features, stored, limits=LIMITS)
+    assert deviations(stored, again) == {}
+    older = replace(stored, version_score=None)
+    again = recompute(original.features, cover.features, older, limits=LIMITS)
+    assert deviations(older, again) == {}
