@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-VERDICT_REVISION = "13"
+VERDICT_REVISION = "14"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]
@@ -37,6 +37,9 @@ VERSION_THRESHOLD = 0.5
 """Least `version_score` of two performances of one composition."""
 EXCERPT_OVERLAP_S = 2.0
 """Shortest common stretch of unchanged sounds that makes a variant of the kind `excerpt`."""
+EDIT_OVERLAP_S = 3.8
+"""Shortest common stretch that makes a variant of another kind, in the sound that plays it longer.
+"""
 MARGIN_S = 1.0
 MAX_EXCERPT_S = 10.0
 
@@ -65,8 +68,8 @@ class SearchedRange:
         semitones: Smallest and largest pitch shift searched at the same tempo.
         tempo_with_pitch: Smallest and largest tempo searched together with each of these shifts;
             twice 1.0 if a single change explained enough.
-        min_overlap_s: Shortest common stretch that counts for a confirmation and for edits, in
-            seconds.
+        min_overlap_s: Shortest common stretch that counts, in seconds: for edits if those were
+            searched, else for a confirmation.
         reference_s: Seconds of the reference that were used, from its start.
         candidate_s: Seconds of the candidate that were used, from its start.
         min_excerpt_s: Shortest common stretch searched in the unchanged sounds, in seconds; None if

@@ -62,7 +62,7 @@ CLOSING = """## Known limits
   excerpt.
 - The search covers speeds and tempos from half to double, pitch shifts from nine semitones down to
   twelve up, and both changed independently from 0.66 to 1.5 times the tempo. Pieces of
-  2 to 5.5 s are found unchanged only. Reversed sound is named and not accepted. Of each sound the
+  2 to 3.8 s are found unchanged only. Reversed sound is named and not accepted. Of each sound the
   first 60 s are used.
 - Speeds within 3 % of the original are left out of the pairs: whether they count as unchanged is
   arguable.

@@ -24,7 +24,7 @@ from warehouse.sound_formats import CODECS, FORMATS
 
 SHORTEST_S = 2.0
 _SILENCE_RMS = 10 ** (-60 / 20)
-_CANCELLED = 0.01  # of a channel's energy: its mean with the other keeps 20 dB less, they cancel
+_INVERTED = 1.2  # energy of the channels' difference over that of their sum
 _HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio stays below this
 _RATES_HZ = range(8_000, 192_001)
 _BAD_PACKETS_ALLOWED = 50
@@ -59,8 +59,8 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     """Decode the first audio stream of a local file.
 
     Returns:
-        Mono samples without DC offset: the mean of the channels, or the first channel where they
-        cancel each other.
+        Mono samples without DC offset: the mean of the channels, or of the first and the others
+        inverted where that has clearly more energy.
 
     Raises:
         DecodeRefusedError: `file_too_large`, `altered_by_host`, `undecodable`,
@@ -72,9 +72,9 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
         if is_altered(file.read(HEAD_BYTES)):
             raise DecodeRefusedError("altered_by_host")
     try:
-        decoded, is_cancelled = _decode_stream(path, limits, mixed=True)
-        if is_cancelled:
-            decoded, _ = _decode_stream(path, limits, mixed=False)
+        decoded, is_inverted = _decode_stream(path, limits)
+        if is_inverted:
+            decoded, _ = _decode_stream(path, limits, is_inverted=True)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
         raise DecodeRefusedError("undecodable") from exc
 
@@ -141,8 +141,10 @@ def cut_sound(path: Path, *, start_s: float, duration_s: float, limits: DecodeLi
     return file.getvalue()
 
 
-def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[DecodedAudio, bool]:
-    """Decode the mean of the channels, or the first; return whether the channels cancel.
+def _decode_stream(
+    path: Path, limits: DecodeLimits, *, is_inverted: bool = False
+) -> tuple[DecodedAudio, bool]:
+    """Decode the mean of the channels; return whether the others are the first one's inverse.
 
     Gaps in timestamps are ignored: they are not gaps in the audio.
     """
@@ -154,7 +156,7 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
     except av.ArgumentError as exc:  # FFmpeg has recognised a format that is not on the list
         raise DecodeRefusedError("unsupported_format") from exc
     pieces: list[NDArray[np.float32]] = []
-    rate, energy = 0, 0.0
+    rate, sum_energy, difference_energy = 0, 0.0, 0.0
     with opened as container:
         if not container.streams.audio:
             raise DecodeRefusedError("no_sound_stream")
@@ -171,15 +173,14 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
             rate = frames[0].sample_rate
             for _, alike in groupby(map(_channel_samples, frames), key=len):
                 joined = [np.concatenate(channel) for channel in zip(*alike, strict=True)]
-                mono, first_energy = _mix_down(joined, mixed=mixed)
+                mono, energies = _mix_down(joined, is_inverted=is_inverted)
                 pieces.append(mono)
-                energy += first_energy
+                sum_energy += energies[0]
+                difference_energy += energies[1]
     if not any(map(len, pieces)):
         raise DecodeRefusedError("undecodable")
     samples = np.concatenate(pieces)
-    # A one-channel file has energy 0 here, and so never counts as cancelled.
-    is_cancelled = float(np.vdot(samples, samples)) < _CANCELLED * energy
-    return DecodedAudio(samples, rate, codec), is_cancelled
+    return DecodedAudio(samples, rate, codec), difference_energy > _INVERTED * sum_energy
 
 
 def _decoded_frames(
@@ -235,17 +236,24 @@ def _channel_samples(frame: AudioFrame) -> list[NDArray[np.float32]]:
 
 
 def _mix_down(
-    channels: Sequence[NDArray[np.float32]], *, mixed: bool
-) -> tuple[NDArray[np.float32], float]:
-    """Return the mean of the channels, or the first, and the energy of the first of several."""
+    channels: Sequence[NDArray[np.float32]], *, is_inverted: bool
+) -> tuple[NDArray[np.float32], tuple[float, float]]:
+    """Return the mean of the channels, all but the first inverted if told so.
+
+    Also returns the energies of the first channel plus and minus the others; 0 of one channel.
+    """
     first, *others = channels
     if not others:
-        return first, 0.0
-    energy = float(np.vdot(first, first))
-    if not mixed:
-        return first, energy
+        return first, (0.0, 0.0)
     total = first.copy()
     for other in others:
         total += other
+    # |f - o|^2 = 4 |f|^2 - 4 f (f + o) + |f + o|^2
+    sum_energy = float(np.vdot(total, total))
+    difference_energy = (
+        4 * float(np.vdot(first, first)) - 4 * float(np.vdot(first, total)) + sum_energy
+    )
+    if is_inverted:
+        np.subtract(2 * first, total, out=total)
     total /= np.float32(len(channels))
-    return total, energy
+    return total, (sum_energy, difference_energy)

@@ -23,8 +23,6 @@ _CHROMA_BACKGROUND_BINS = 51
 _DYNAMIC_DB = np.float32(60.0)
 
 PEAKS_PER_S = 40
-_BOTTOM_HZ = 215.0
-_TOP_HZ = 4_500.0
 _LEAST_PROMINENCE = 0.7
 _PEAK_BACKGROUND_BINS = 61
 _REACH_BINS = 4
@@ -90,8 +88,9 @@ def pick_peaks(
         grid: Transform sizes of the sound.
     """
     bin_hz = grid.rate / grid.short_size
-    first = int(_BOTTOM_HZ / bin_hz)
-    last = min(int(_TOP_HZ / bin_hz), loudness.shape[1] - 2)
+    bottom_hz, top_hz = sound_features.PEAK_BAND_HZ
+    first = int(bottom_hz / bin_hz)
+    last = min(int(top_hz / bin_hz), loudness.shape[1] - 2)
     # The moving mean of a bin needs half its width on either side, no more.
     near = loudness[:, : last + 1 + _PEAK_BACKGROUND_BINS // 2]
     prominence = (near - moving_mean(near, _PEAK_BACKGROUND_BINS))[:, first : last + 1]

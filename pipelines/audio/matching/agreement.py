@@ -141,7 +141,7 @@ _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
 _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
-_NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
+NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
 _COHERENT = 0.9
 _COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
 _RUNS = (4, 6, 8, 10)
@@ -169,7 +169,13 @@ class PeakMatch:
 
 
 def match_peaks(
-    reference: Peaks, candidate: Peaks, *, lag: int, first_frame: int, last_frame: int
+    reference: Peaks,
+    candidate: Peaks,
+    *,
+    lag: int,
+    first_frame: int,
+    last_frame: int,
+    of_sparser: bool = False,
 ) -> PeakMatch:
     """Find the share of candidate peaks that also occur in the reference, beyond chance.
 
@@ -183,6 +189,8 @@ def match_peaks(
         lag: Reference minus candidate time in fine frames, from the alignment.
         first_frame: First fine frame of the compared block in the candidate.
         last_frame: The fine frame after its last one.
+        of_sparser: Return the share of the reference's peaks if it has fewer in the block: of a
+            slowed sound, which has more peaks in the same music, not all can agree.
     """
     inside = slice(*np.searchsorted(candidate.frames, (first_frame, last_frame)))
     block = Peaks(
@@ -191,7 +199,11 @@ def match_peaks(
         candidate.phases[inside],
         None if candidate.rests is None else candidate.rests[inside],
     )
-    shares, lags = _shares(reference, block, lag, _NO_DRIFT)
+    peak_count = len(block.frames)
+    if of_sparser:
+        ends = np.searchsorted(reference.frames, (first_frame + lag, last_frame + lag))
+        peak_count = min(peak_count, int(ends[1] - ends[0]))
+    shares, lags = _shares(reference, block, lag, _NO_DRIFT, peak_count)
     return PeakMatch(share=float(shares[0]), lag=int(lags[0]), reference=reference, candidate=block)
 
 
@@ -249,7 +261,7 @@ def note_coherence(match: PeakMatch) -> NoteCoherence:
     if pairs is None:
         return NoteCoherence(value=0.0, potential=0.0)
     is_next = np.diff(pairs.tones) != 0
-    is_next |= np.diff(pairs.seconds) > _NOTE_GAP_FRAMES * FINE_HOP_S
+    is_next |= np.diff(pairs.seconds) > NOTE_GAP_FRAMES * FINE_HOP_S
     notes = np.concatenate(([0], np.cumsum(is_next)))
     best = NoteCoherence(value=-1.0, potential=0.0)
     for slope in (0.0, *pairs.slopes):
@@ -375,15 +387,15 @@ def drifting_share(match: PeakMatch) -> float:
     A recording at another tempo crosses the right lag briefly: enough for chroma and some peaks.
     Following the drift then finds several times as many peaks.
     """
-    shares, _ = _shares(match.reference, match.candidate, match.lag, _DRIFTS)
+    peak_count = len(match.candidate.frames)
+    shares, _ = _shares(match.reference, match.candidate, match.lag, _DRIFTS, peak_count)
     return float(shares.max())
 
 
 def _shares(
-    reference: Peaks, candidate: Peaks, lag: int, drifts: NDArray[np.float64]
+    reference: Peaks, candidate: Peaks, lag: int, drifts: NDArray[np.float64], peak_count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return agreement and best lag for each drift, both of shape (drifts,)."""
-    peak_count = len(candidate.frames)
+    """Return agreement, of `peak_count` peaks, and best lag for each drift, both (drifts,)."""
     if peak_count == 0 or len(reference.frames) == 0:
         return np.zeros(len(drifts)), np.full(len(drifts), lag)
     counts = kernels.lag_histograms(
@@ -448,11 +460,13 @@ class ToneAgreement:
         foreign: The share of steady peaks whose tone the other sound does not have nearby, the
             smaller of both sounds, relative to the share of peaks that do not agree, 0 to 2.5.
             Hardly ever above 0.45 for the same recording; up to 1 for other music under a crowd.
+        steady: The share of steady peaks that agree, the larger of both sounds.
     """
 
     balance: float
     conflict: float
     foreign: float
+    steady: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,6 +503,7 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
         balance=max(_balance(of_reference), _balance(of_candidate)),
         conflict=_conflict((of_reference, of_candidate)),
         foreign=_foreign((of_reference, of_candidate), share=match.share),
+        steady=max(_steady_share(of_reference), _steady_share(of_candidate)),
     )
 
 
@@ -515,6 +530,12 @@ def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int
             peaks.frames, peaks.hertz, other.frames, other.hertz, lag, _NEAR_FRAMES, TOLERANCE_HZ
         ),
     )
+
+
+def _steady_share(side: _Side) -> float:
+    """Return the share of steady peaks that agree; of a few, none do."""
+    steady = int(np.count_nonzero(side.is_steady))
+    return int(np.count_nonzero(side.is_steady & side.is_hit)) / max(steady, _FEWEST_STEADY)
 
 
 def _balance(side: _Side) -> float:

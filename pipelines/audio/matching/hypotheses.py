@@ -33,6 +33,12 @@ class Hypothesis:
         return float(2 ** (self.semitones / 12))
 
     @property
+    def common_band_hz(self) -> tuple[float, float]:
+        """Where both sounds may have peaks once the edit is undone, in the reference's hertz."""
+        bottom, top = sound_features.PEAK_BAND_HZ
+        return max(bottom, bottom / self.pitch_ratio), min(top, top / self.pitch_ratio)
+
+    @property
     def is_slight(self) -> bool:
         """Whether the edit is below 1 % of tempo and a sixth of a semitone."""
         return abs(self.tempo - 1) < _SLIGHT_TEMPO and abs(self.semitones) < _SLIGHT_SEMITONES
@@ -61,22 +67,11 @@ def speed(factor: float) -> Hypothesis:
 
 
 UNCHANGED = speed(1.0)
-_FACTORS = tuple(math.exp(0.02 * step) for step in range(-34, 35) if step)
-_PITCHES = tuple(halves / 2 for halves in range(-18, 25) if halves)
-HYPOTHESES: tuple[Hypothesis, ...] = (
-    *(speed(factor) for factor in (0.99, 1.01, *_FACTORS)),
-    *(Hypothesis(family="tempo", tempo=factor, semitones=0.0) for factor in _FACTORS),
-    *(Hypothesis(family="pitch", tempo=1.0, semitones=semitones) for semitones in _PITCHES),
-)
-"""Speeds and tempos from half to double in steps of 2 %, which the refinement of 1.4 % fills (near
-1, speeds in steps of 1 %), and pitch shifts from nine semitones down to an octave up in steps of
-half a semitone, which the refinement of 0.24 semitones fills."""
 SEARCHED_TEMPOS = (0.5, 2.0)
 SEARCHED_JOINT_TEMPOS = (0.66, 1.5)
 """Tempos that are searched together with every pitch shift."""
 JOINT_TEMPOS = tuple(math.exp(0.02 * step) for step in range(-20, 21))
-SEARCHED_SEMITONES = (_PITCHES[0], _PITCHES[-1])
-TEMPOS = tuple(sorted({hypothesis.tempo for hypothesis in HYPOTHESES}))
+SEARCHED_SEMITONES = (-9.0, 12.0)
 
 
 def undo(features: sound_features.Features, hypothesis: Hypothesis) -> sound_features.Features:
@@ -104,14 +99,30 @@ def undo(features: sound_features.Features, hypothesis: Hypothesis) -> sound_fea
 
 
 def undo_peaks(peaks: sound_features.Peaks, hypothesis: Hypothesis) -> sound_features.Peaks:
-    """Return the peaks with the hypothesized edit undone in time and frequency."""
+    """Return the peaks with the hypothesized edit undone in time and frequency.
+
+    Those that lie where the unchanged sound has no peaks are left out.
+    """
     moments = peaks.frames.astype(np.float64) * hypothesis.tempo
     frames = np.rint(moments)
-    return sound_features.Peaks(
+    undone = sound_features.Peaks(
         frames.astype(np.int32),
         peaks.hertz / np.float32(hypothesis.pitch_ratio),
         peaks.phases,
         moments - frames,
+    )
+    return within_band(undone, hypothesis.common_band_hz)
+
+
+def within_band(peaks: sound_features.Peaks, band_hz: tuple[float, float]) -> sound_features.Peaks:
+    """Return the peaks from the lower to the upper frequency of the band."""
+    bottom, top = band_hz
+    kept = (peaks.hertz >= np.float32(bottom)) & (peaks.hertz <= np.float32(top))
+    return sound_features.Peaks(
+        peaks.frames[kept],
+        peaks.hertz[kept],
+        peaks.phases[kept],
+        None if peaks.rests is None else peaks.rests[kept],
     )
 
 

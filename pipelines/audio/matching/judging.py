@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.audio.features.sound_features import HOP_S, Features
+from pipelines.audio.features.sound_features import HOP_S, Features, Peaks
 from pipelines.audio.matching import scoring, search
 from pipelines.audio.matching.agreement import (
     CommonStretch,
@@ -22,18 +22,23 @@ from pipelines.audio.matching.agreement import (
     tone_agreement,
 )
 from pipelines.audio.matching.alignment import Block, align, block_at
-from pipelines.audio.matching.hypotheses import undo
+from pipelines.audio.matching.delay_path import DelayPath, follow_delay
+from pipelines.audio.matching.hypotheses import undo, within_band
 from warehouse.records.evidence import (
+    EDIT_OVERLAP_S,
     EXCERPT_OVERLAP_S,
     MatchThresholds,
     PairEvidence,
     Segment,
+    meets_limit,
     variant_kind,
 )
 
 TONES_DIFFER = "tones_differ"
+TEMPO_DRIFTS = "tempo_drifts"
 _RULE_NOT_MET = "distances_above_limits"
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
+LEAST_EDIT_S = 0.8 * EDIT_OVERLAP_S  # what four seconds are at another speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +72,7 @@ def judge_unchanged(
         is_met = scoring.block_meets_rule(segment, block, limits)
         return _judge_unchanged_block(reference, candidate, limits, segment, block, is_met=is_met)
 
-    best = _most_credible(reference, candidate, limits, judge)
+    best = _most_credible(reference, candidate, limits, judge, least_s=limits.local_overlap_s)
     if best is None:
         return PairEvidence(verdict="not_comparable", reason="overlap_too_short")
     is_confirmed = _is_match(best, limits)
@@ -134,10 +139,7 @@ def judge_excerpt(
         if last - first < least:
             continue
         block = block_at(reference.centred, candidate.centred, first + lag, first, last - first)
-        is_met = (
-            block.chroma_distance <= limits.local_chroma_distance
-            and block.mfcc_distance <= limits.local_mfcc_distance
-        )
+        is_met = _has_local_distances(block, limits)
         foreign = _foreign_around(reference, candidate, limits, block) if is_met else 0.0
         judged.append(
             _judge_unchanged_block(
@@ -176,7 +178,7 @@ def _foreign_around(
     size = min(round(limits.local_window_s / HOP_S), last - first)
     middle = block.candidate_frame + block.frames // 2
     start = min(max(middle - size // 2, first), last - size)
-    around = _match_frames(reference, candidate, lag, start, start + size)
+    around = _match_frames(reference.peaks, candidate.peaks, lag, start, start + size)
     return tone_agreement(around).foreign
 
 
@@ -214,7 +216,7 @@ def judge_edits(reference: Features, candidate: Features, limits: MatchThreshold
     Tempo and pitch changed independently count if they match; of the many pairs of both, one always
     fits a little, and would hide the measures of the single change.
     """
-    single = search.best_hypothesis(reference, candidate)
+    single = search.best_hypothesis(reference, candidate, least_s=LEAST_EDIT_S)
     joint = search.best_joint_hypothesis(reference, candidate, single)
     evidence = _judge_hypothesis(reference, candidate, limits, joint)
     if evidence is None or evidence.verdict != "variant":
@@ -232,24 +234,34 @@ def _judge_hypothesis(
         return None
     hypothesis = scored.hypothesis
     undone = undo(candidate, hypothesis)
-    # For a slight edit the phases must agree as in an unchanged sound, or every cover would be a
-    # slight variant.
-    slight, clear = scoring.COMPOSITE.without_phase, scoring.COMPOSITE.variant_without_phase
-    least = slight if hypothesis.is_slight else clear
+    comparable = within_band(reference.peaks, hypothesis.common_band_hz)
+    is_speed = hypothesis.family == "speed"
+    least = scoring.least_weight_of_edit(is_slight=hypothesis.is_slight, is_speed=is_speed)
+    notes = scoring.NO_NOTES
+    if is_speed and not hypothesis.is_slight:
+        notes = note_coherence(_match_overlap(comparable, undone.peaks, scored.lag))
 
     def judge(segment: Segment, block: Block) -> _JudgedBlock:
-        match = _match(reference, undone, block)
-        # Time stretching destroys phases; only a plain speed change keeps them.
-        is_speed = hypothesis.family == "speed"
-        sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
-        agreement = match.share * scoring.phase_weight(sureness, least=least)
-        if scoring.block_meets_rule(segment, block, limits):
-            judged = _judge_by_tones(segment, block, match, agreement, limits)
+        match = _match(comparable, undone.peaks, block, of_sparser=True)
+        if not _meets_edit_rule(segment, block, hypothesis.tempo, limits):
+            judged = _judge_block(segment, block, least * match.share, _RULE_NOT_MET)
         else:
-            judged = _judge_block(segment, block, agreement, _RULE_NOT_MET)
+            # Time stretching destroys phases; only a plain speed change keeps them.
+            if is_speed:
+                sureness = max(
+                    _phase_sureness(match, note_coherence(match)),
+                    scoring.sureness_after_speed(notes),
+                )
+            else:
+                sureness = scoring.sureness_of_tones(tone_agreement(match))
+            agreement = match.share * scoring.phase_weight(sureness, least=least)
+            if is_speed and _can_path_decide(segment, block, match, agreement, limits):
+                path = follow_delay(match)
+                agreement = max(agreement, _agreement_along(path, match, least=least))
+            judged = _judge_by_tones(segment, block, match, agreement, limits)
         return replace(judged, score=max(0.0, judged.score - scoring.COMPOSITE.variant_penalty))
 
-    best = _most_credible(reference, undone, limits, judge)
+    best = _most_credible(reference, undone, limits, judge, least_s=LEAST_EDIT_S)
     if best is None:
         return None
     is_variant = _is_match(best, limits)
@@ -264,20 +276,39 @@ def _judge_hypothesis(
     return replace(evidence, reason=reason)
 
 
+def _meets_edit_rule(segment: Segment, block: Block, tempo: float, limits: MatchThresholds) -> bool:
+    """Whether the block meets the rule of its segment; a local one may be as short as 4 s."""
+    longer_s = block.overlap_s / min(1.0, tempo)
+    if segment == "local" and meets_limit("overlap_s", longer_s, EDIT_OVERLAP_S):
+        return _has_local_distances(block, limits)
+    return scoring.block_meets_rule(segment, block, limits)
+
+
+def _has_local_distances(block: Block, limits: MatchThresholds) -> bool:
+    return (
+        block.chroma_distance <= limits.local_chroma_distance
+        and block.mfcc_distance <= limits.local_mfcc_distance
+    )
+
+
 def _most_credible(
     reference: Features,
     candidate: Features,
     limits: MatchThresholds,
     judge: Callable[[Segment, Block], _JudgedBlock],
+    *,
+    least_s: float,
 ) -> _JudgedBlock | None:
     """Judge the aligned blocks: prefer a sufficient whole match, else the best score under a rule
     that is met.
+
+    Sounds that are shorter than the local window, but at least `least_s`, are compared as a whole.
     """
     alignment = align(
         reference.centred,
         candidate.centred,
         window_s=limits.local_window_s,
-        least_window_s=limits.local_overlap_s,
+        least_window_s=min(least_s, limits.local_overlap_s),
         least_overlap_s=limits.whole_overlap_s,
     )
     judged = []
@@ -317,7 +348,7 @@ def _judge_unchanged_block(
         is_met: Whether its distances meet the rule.
         foreign: Least share of foreign tones.
     """
-    match = _match(reference, candidate, block)
+    match = _match(reference.peaks, candidate.peaks, block)
     if not is_met:
         # The peaks of a constant tone agree with any other occurrence of that tone, so they count
         # only with harmonic correlation.
@@ -329,13 +360,20 @@ def _judge_unchanged_block(
     against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
     least = against + (without - against) * scoring.trust_in_delay(coherence)
     weight = scoring.phase_weight(_phase_sureness(match, coherence), least=least)
-    judged = _judge_by_tones(segment, block, match, match.share * weight, limits, foreign=foreign)
+    agreement, runs_at_own_speed = match.share * weight, True
+    if _can_path_decide(segment, block, match, agreement, limits):
+        path = follow_delay(match)
+        agreement = max(agreement, _agreement_along(path, match, least=least))
+        runs_at_own_speed = scoring.is_own_speed(path)
+    judged = _judge_by_tones(segment, block, match, agreement, limits, foreign=foreign)
+    if not runs_at_own_speed and _is_match(judged, limits):
+        return replace(judged, objection=TEMPO_DRIFTS)
 
     # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
     if scoring.can_be_surpassed(match.share) and scoring.explains_better(
         drifting_share(match), match.share
     ):
-        return replace(judged, objection="tempo_drifts")
+        return replace(judged, objection=TEMPO_DRIFTS)
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
     if is_long and _is_match(judged, limits) and is_partly_common(match):
         return replace(judged, objection="common_part_too_short")
@@ -361,18 +399,40 @@ def _judge_by_tones(
     return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
 
 
-def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
+def _match(
+    reference: Peaks, candidate: Peaks, block: Block, *, of_sparser: bool = False
+) -> PeakMatch:
     first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
-    return _match_frames(reference, candidate, lag, first, first + block.frames)
+    last = first + block.frames
+    return _match_frames(reference, candidate, lag, first, last, of_sparser=of_sparser)
+
+
+def _match_overlap(reference: Peaks, candidate: Peaks, lag: int) -> PeakMatch:
+    """Match all peaks that overlap if the candidate begins `lag` fine frames later."""
+    last = int(reference.frames.max(initial=0)) + 1 - lag
+    return match_peaks(
+        reference, candidate, lag=lag, first_frame=-lag, last_frame=last, of_sparser=True
+    )
 
 
 def _match_frames(
-    reference: Features, candidate: Features, lag: int, first: int, last: int
+    reference: Peaks,
+    candidate: Peaks,
+    lag: int,
+    first: int,
+    last: int,
+    *,
+    of_sparser: bool = False,
 ) -> PeakMatch:
     """Match the peaks of the candidate's frames first..last to those `lag` frames later."""
     # Two fine frames are one frame.
     return match_peaks(
-        reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
+        reference,
+        candidate,
+        lag=2 * lag,
+        first_frame=2 * first,
+        last_frame=2 * last,
+        of_sparser=of_sparser,
     )
 
 
@@ -386,6 +446,29 @@ def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
     if by_notes == 1.0 or trust == 0.0:
         return by_notes
     return max(by_notes, trust * scoring.sureness_of_delay(phase_certainty(match)))
+
+
+def _can_path_decide(
+    segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
+) -> bool:
+    """Whether the block matches if its phases agree, and not with the agreement that it has so far.
+
+    Following the delay costs as much as the rest of the comparison, so it is left to local windows,
+    and to pairs whose peaks agree enough.
+    """
+    if segment != "local" or block.overlap_s < limits.local_overlap_s:
+        return False
+    is_match, can_match = (
+        _is_match(_judge_block(segment, block, share, None), limits)
+        for share in (agreement, match.share)
+    )
+    return can_match and not is_match
+
+
+def _agreement_along(path: DelayPath, match: PeakMatch, *, least: float) -> float:
+    """Return the agreement of peaks along a path of the delay, weighted by how sure the path is."""
+    weight = scoring.phase_weight(scoring.sureness_of_path(path), least=least)
+    return min(1.0, match.share * path.gain) * weight
 
 
 def _judge_block(

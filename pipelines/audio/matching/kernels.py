@@ -275,6 +275,93 @@ def repeated_phases(
     return excess, repeats, variance
 
 
+@_fast_loop
+def delay_scores(
+    phases: NDArray[np.float64],
+    hertz: NDArray[np.float64],
+    tones: NDArray[np.int64],
+    windows: NDArray[np.int64],
+    reach_s: float,
+    step_s: float,
+) -> tuple[Matrix, NDArray[np.int64]]:
+    """Return how well each delay explains the phases in each window, and how many tones there are.
+
+    The score is |sum m|^2 / sum |m|^2, with m the mean of exp(i (phase + 2 pi f delay)) over the
+    pairs of one tone: at most the number of tones.
+
+    Args:
+        phases: Phase differences in radians (n,), in time order.
+        hertz: Their frequencies (n,).
+        tones: Numbers of their tones (n,).
+        windows: First pair of each window and the one after its last (windows, 2).
+        reach_s: Maximum delay in either direction.
+        step_s: Step between delays.
+
+    Returns:
+        Scores (windows, delays) and numbers of tones (windows,).
+    """
+    count = int(2 * reach_s / step_s) + 1
+    tone_counts = np.zeros(len(windows), dtype=np.int64)
+    scores = np.zeros((len(windows), count), dtype=np.float32)
+    for window in range(len(windows)):
+        first, end = windows[window]
+        order = first + np.argsort(tones[first:end])
+        turning = np.exp(1j * (phases[order] - 2 * np.pi * hertz[order] * reach_s))
+        step = np.exp(2j * np.pi * hertz[order] * step_s)
+        is_last = np.ones(len(order), dtype=np.bool_)
+        is_last[:-1] = np.diff(tones[order]) != 0
+        start = 0
+        for pair in range(len(order)):
+            if is_last[pair]:
+                turning[start : pair + 1] /= pair + 1 - start
+                start = pair + 1
+                tone_counts[window] += 1
+        for delay in range(count):
+            total, energy, mean = 0j, 1e-12, 0j
+            for pair in range(len(order)):
+                mean += turning[pair]
+                turning[pair] *= step[pair]
+                if is_last[pair]:
+                    total += mean
+                    energy += mean.real**2 + mean.imag**2
+                    mean = 0j
+            scores[window, delay] = (total.real**2 + total.imag**2) / energy
+    return scores, tone_counts
+
+
+@_fast_loop
+def best_path(scores: Matrix, free: int, jump_cost: float) -> tuple[NDArray[np.int64], float]:
+    """Return the path of states with the largest sum of scores, and that sum less its jumps' cost.
+
+    Args:
+        scores: Score of each state in each window (windows, states).
+        free: By how many states the path may move between two windows at no cost.
+        jump_cost: Cost of any larger move.
+    """
+    windows, states = scores.shape
+    came_from = np.zeros((windows, states), dtype=np.int32)
+    total = scores[0].copy()
+    for window in range(1, windows):
+        top = int(np.argmax(total))
+        jumped = total[top] - np.float32(jump_cost)
+        fresh = np.empty(states, dtype=np.float32)
+        for state in range(states):
+            origin, best = top, jumped
+            for other in range(max(0, state - free), min(states, state + free + 1)):
+                if total[other] > best:
+                    origin, best = other, total[other]
+            came_from[window, state] = origin
+            fresh[state] = best + scores[window, state]
+        total = fresh
+    path = np.empty(windows, dtype=np.int64)
+    state = int(np.argmax(total))
+    most = float(total[state])
+    for window in range(windows - 1, -1, -1):
+        path[window] = state
+        state = int(came_from[window, state])
+    return path, most
+
+
 @_loop
 def matching_peaks(
     reference_frames: NDArray[np.int32],
@@ -389,6 +476,129 @@ def peak_votes(
             votes[row + reference_frames[other], column] += 1
             other += 1
     return votes
+
+
+@_fast_loop
+def ratio_votes(
+    reference_frames: NDArray[np.int32],
+    reference_pitches: Vector,
+    candidate_frames: NDArray[np.int32],
+    candidate_pitches: Vector,
+    lowest: int,
+    tempos: Vector,
+    column_frames: int,
+    zero: int,
+    columns: int,
+) -> NDArray[np.int32]:
+    """Count pairs of peaks by their frequency ratio and time difference, any with any.
+
+    Args:
+        reference_frames: Frames of the reference's peaks, in the order of their pitches.
+        reference_pitches: Their log frequencies in rows, ascending.
+        candidate_frames: Frames of the candidate's peaks.
+        candidate_pitches: Their log frequencies in rows.
+        lowest: How many rows higher the candidate is in row 0.
+        tempos: Candidate tempo over reference tempo in each row.
+        column_frames: Frames of a column.
+        zero: Column of equal times.
+        columns: Number of columns.
+
+    Returns:
+        Counts (rows, columns); the time difference is reference minus undone candidate frame.
+    """
+    rows = len(tempos)
+    votes = np.zeros((rows, columns), dtype=np.int32)
+    scales = tempos / np.float32(column_frames)
+    places = reference_frames.astype(np.float32) / np.float32(column_frames) + np.float32(zero)
+    shifted = candidate_pitches - np.float32(lowest - 0.5)
+    first = np.searchsorted(reference_pitches, shifted - np.float32(rows))
+    for peak in range(len(candidate_frames)):
+        frame, pitch = np.float32(candidate_frames[peak]), shifted[peak]
+        for other in range(first[peak], len(places)):
+            above = pitch - reference_pitches[other]
+            if above < 0:
+                break
+            row = min(int(above), rows - 1)
+            votes[row, int(places[other] - scales[row] * frame)] += 1
+    return votes
+
+
+@_fast_loop
+def tempo_votes(
+    reference_frames: NDArray[np.int32],
+    reference_hertz: Vector,
+    candidate_frames: NDArray[np.int32],
+    candidate_hertz: Vector,
+    tolerance_hz: float,
+    tempos: Vector,
+    column_frames: int,
+    zero: int,
+    columns: int,
+) -> NDArray[np.int32]:
+    """Count pairs of peaks of equal frequency by time difference, at each tempo.
+
+    Arguments and result are those of `ratio_votes`, but for the frequencies, which are in hertz.
+    """
+    votes = np.zeros((len(tempos), columns), dtype=np.int32)
+    scales = tempos / np.float32(column_frames)
+    places = reference_frames.astype(np.float32) / np.float32(column_frames) + np.float32(zero)
+    first = np.searchsorted(reference_hertz, candidate_hertz - np.float32(tolerance_hz))
+    for peak in range(len(candidate_frames)):
+        top = candidate_hertz[peak] + tolerance_hz
+        other = first[peak]
+        while other < len(places) and reference_hertz[other] < top:
+            for row in range(len(tempos)):
+                votes[row, int(places[other] - scales[row] * candidate_frames[peak])] += 1
+            other += 1
+    return votes
+
+
+@_fast_loop
+def strongest_lags(
+    votes: NDArray[np.int32],
+    tempos: Vector,
+    reference_end: int,
+    candidate_end: int,
+    least_overlap: int,
+    column_frames: int,
+    zero: int,
+) -> NDArray[np.float32]:
+    """Return the time difference of each row that has the most votes beyond chance.
+
+    Chance spreads the votes of a row evenly over what overlaps. Two neighbouring columns count as
+    one, because a time difference may lie between them.
+
+    Args:
+        votes: What `ratio_votes` or `tempo_votes` returned.
+        tempos: Candidate tempo over reference tempo in each row.
+        reference_end: Frames of the reference.
+        candidate_end: Frames of the candidate.
+        least_overlap: Shortest overlap in frames of the reference.
+        column_frames: Frames of a column.
+        zero: Column of equal times.
+
+    Returns:
+        Excess over the root of what chance gives, and the time difference in frames, (rows, 2).
+    """
+    rows, columns = votes.shape
+    best = np.zeros((rows, 2), dtype=np.float32)
+    overlap = np.empty(columns, dtype=np.float32)
+    for row in range(rows):
+        end, total = np.float32(tempos[row] * candidate_end), 0
+        for column in range(columns):
+            lag = np.float32((column - zero) * column_frames)
+            common = min(np.float32(reference_end), end + lag) - max(np.float32(0), lag)
+            overlap[column] = max(np.float32(0), common)
+            total += votes[row, column]
+        scale = np.float32(2 * total / (overlap.sum() + 1e-9))
+        for column in range(1, columns):
+            if overlap[column] >= least_overlap:
+                expected = scale * overlap[column]
+                near = votes[row, column - 1] + votes[row, column]
+                excess = (near - expected) / np.sqrt(expected + 2)
+                if excess > best[row, 0]:
+                    best[row, 0], best[row, 1] = excess, (column - zero) * column_frames
+    return best
 
 
 @_fast_loop

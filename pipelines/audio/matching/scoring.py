@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from pipelines.audio.matching.agreement import CERTAIN, NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
+from pipelines.audio.matching.delay_path import DelayPath
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
@@ -29,7 +30,8 @@ class Composite:
     peak_scale: float = 0.10
     without_phase: float = 0.10
     against_phase: float = 0.05
-    variant_without_phase: float = 0.5
+    speed_without_phase: float = 0.45
+    stretched_without_phase: float = 0.5
     unmet_rule: float = 0.3
     variant_penalty: float = 0.04
 
@@ -43,8 +45,13 @@ _SURE_POTENTIAL = 10.0
 _PLAYED_AGAIN, _HARDLY_AGAIN = 0.5, 0.75
 _NOT_SURELY_ONE, _SURELY_ONE = 0.8, 0.9
 _MOST_AFTER_ROOM = 0.75
+_PATH_OF_OTHERS, _PATH_OF_ONE = 1.9, 2.3
+_MOST_CLOCK_RATIO = 0.0015
+
+NO_NOTES = NoteCoherence(value=0.0, potential=0.0)
 
 # Tones
+_STEADY_OF_COVER, _STEADY_OF_RECORDING = 0.45, 0.55
 _OTHER_TONES, _SAME_TONES = 0.5, 0.8
 _ONE_SONG, _TWO_SONGS = 0.45, 0.6
 _FEW_FOREIGN, _MANY_FOREIGN = 0.45, 0.55
@@ -82,6 +89,17 @@ def phase_weight(sureness: float, *, least: float) -> float:
     return least + (1 - least) * sureness
 
 
+def least_weight_of_edit(*, is_slight: bool, is_speed: bool) -> float:
+    """Return the weight of peak agreement without phase if an edit was undone.
+
+    For a slight edit the phases must agree as in an unchanged sound, or every cover would be a
+    slight variant. Of a plain speed change they are expected to, unlike of a stretched sound.
+    """
+    if is_slight:
+        return COMPOSITE.without_phase
+    return COMPOSITE.speed_without_phase if is_speed else COMPOSITE.stretched_without_phase
+
+
 def sureness_of_delay(certainty: float) -> float:
     """Return how sure it is, 0 to 1, that one delay explains all phases (`phase_certainty`)."""
     return _ramp(certainty, _CHANCE_CERTAINTY, CERTAIN)
@@ -101,6 +119,51 @@ def sureness_of_notes(coherence: NoteCoherence, share: float) -> float:
     if coherence.potential < _SURE_POTENTIAL or share > _MOST_AFTER_ROOM:
         return 0.0
     return _ramp(coherence.value, _NOT_SURELY_ONE, _SURELY_ONE)
+
+
+def sureness_of_path(path: DelayPath) -> float:
+    """Return how sure it is, 0 to 1, that the phases follow a path of the delay.
+
+    Decided by `DelayPath.evidence`. On the development part, the best of all local windows of a
+    pair has, at the 0th, 5th and 50th percentile of 30 real recordings each: 2.1, 2.8 and 5.4 under
+    wow of 0.3 %; 1.7, 2.2 and 4.3 of 0.4 %; 2.4, 3.1 and 5.1 where each second begins up to 5 ms
+    early or late; 2.3, 2.9 and 6.2 in a drift of 2 %. At most 0.89 in 30 scores by two sampled
+    pianos in exact time, 0.60 in 28 scores by two sound fonts, and 1.72 in 24 works that the same
+    players play again.
+    """
+    return _ramp(path.evidence, _PATH_OF_OTHERS, _PATH_OF_ONE)
+
+
+def is_own_speed(path: DelayPath) -> bool:
+    """Whether the candidate runs at the reference's speed on average over the block.
+
+    Wow and resynchronisation return to it, and clocks differ by up to 0.1 % (film at another frame
+    rate); what runs away further is another speed, hence a variant.
+    """
+    return abs(path.clock_ratio) <= _MOST_CLOCK_RATIO
+
+
+def sureness_after_speed(coherence: NoteCoherence) -> float:
+    """Return how sure it is, 0 to 1, that notes at another speed are those of the recording.
+
+    Less is asked of them than at the same speed: over the whole overlap, coherence is 0.5 or more
+    in 15 of 20 real recordings slowed to 0.8 with reverb, and at most 0.37 in 36 scores that were
+    played again, by the same or other instruments, and then sped up or slowed.
+    """
+    if coherence.potential < _SURE_POTENTIAL:
+        return 0.0
+    return _ramp(coherence.value, _PLAYED_AGAIN, _HARDLY_AGAIN)
+
+
+def sureness_of_tones(tones: ToneAgreement) -> float:
+    """Return how sure it is, 0 to 1, that the steady peaks are those of the recording.
+
+    For what was stretched, which has no phases to compare. Most peaks of a voice are fleeting, so
+    it hardly changes that share: in 63 real recordings under a human voice of 0 and 3 dB, pitched
+    or stretched, four of five have 0.54 or more; of 45 scores by other sampled instruments, pitched
+    or sped, 19 of 20 have at most 0.52.
+    """
+    return _ramp(tones.steady, _STEADY_OF_COVER, _STEADY_OF_RECORDING)
 
 
 def trust_in_delay(coherence: NoteCoherence) -> float:

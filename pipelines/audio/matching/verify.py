@@ -14,6 +14,7 @@ from pipelines.audio.matching import agreement, group_verdict, hypotheses, judgi
 from pipelines.audio.matching.scoring import add_rejection_hint
 from pipelines.audio.matching.versions import version_score
 from warehouse.records.evidence import (
+    EDIT_OVERLAP_S,
     EXCERPT_OVERLAP_S,
     MATCHES,
     STRENGTH,
@@ -97,7 +98,7 @@ def _search_further(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     first, second = reference.features, candidate.features
-    result = _search(first, second, unedited, limits, edits=edits and not is_short)
+    result = _search(first, second, unedited, limits, edits=edits)
     evidence = with_likely_kind(first, second, result.evidence, limits)
     if result.edits:
         evidence = with_version_score(first, second, evidence)
@@ -142,6 +143,7 @@ def _search(
         return _SearchResult(evidence=confirmed)
     # With the likeliest edit undone.
     best, with_both = unedited, False
+    edits &= min(reference.duration_s, candidate.duration_s) >= judging.LEAST_EDIT_S
     if edits:
         judged = judging.judge_edits(reference, candidate, limits)
         with_both = judged.has_tried_both
@@ -178,12 +180,13 @@ def _searched_range(
     search: _SearchResult,
 ) -> SearchedRange:
     tempos = hypotheses.SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
+    least_s = limits.local_overlap_s
     return SearchedRange(
         speed=tempos,
         tempo=tempos,
         semitones=hypotheses.SEARCHED_SEMITONES if search.edits else (0.0, 0.0),
         tempo_with_pitch=hypotheses.SEARCHED_JOINT_TEMPOS if search.both else (1.0, 1.0),
-        min_overlap_s=limits.local_overlap_s,
+        min_overlap_s=min(EDIT_OVERLAP_S, least_s) if search.edits else least_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
         min_excerpt_s=EXCERPT_OVERLAP_S if search.excerpts else None,

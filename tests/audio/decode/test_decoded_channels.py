@@ -1,4 +1,4 @@
-"""What is decoded from several channels: their mean, unless they cancel each other."""
+"""What is decoded from several channels: their mean, or their difference if one is inverted."""
 
 import wave
 from pathlib import Path
@@ -45,10 +45,27 @@ def noise(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("level", [1.0, 0.95])
-def test_channels_that_cancel_are_heard_as_the_first(tmp_path: Path, level: float) -> None:
+def test_channels_that_cancel_are_heard_as_their_difference(tmp_path: Path, level: float) -> None:
     left = noise(1)
     heard = decode_sound(write_stereo(tmp_path / "a.wav", left, -level * left), DecodeLimits())
-    np.testing.assert_allclose(heard.samples, left - left.mean(), atol=1e-3)
+    difference = (1 + level) / 2 * left
+    np.testing.assert_allclose(heard.samples, difference - difference.mean(), atol=1e-3)
+
+
+def test_music_with_one_channel_inverted_is_heard_as_with_both_in_phase(tmp_path: Path) -> None:
+    middle, side = noise(1), 0.5 * noise(2)
+    left, right = 0.6 * (middle + side), 0.6 * (middle - side)
+    plain = decode_sound(write_stereo(tmp_path / "a.wav", left, right), DecodeLimits())
+    inverted = decode_sound(write_stereo(tmp_path / "b.wav", left, -right), DecodeLimits())
+    np.testing.assert_allclose(inverted.samples, plain.samples, atol=1e-3)
+
+
+def test_wide_music_is_heard_as_the_mean(tmp_path: Path) -> None:
+    middle, side = 0.95 * noise(1), noise(2)
+    left, right = 0.5 * (middle + side), 0.5 * (middle - side)
+    heard = decode_sound(write_stereo(tmp_path / "a.wav", left, right), DecodeLimits())
+    mean = 0.5 * middle
+    np.testing.assert_allclose(heard.samples, mean - mean.mean(), atol=1e-3)
 
 
 def test_channels_that_differ_are_heard_as_their_mean(tmp_path: Path) -> None:

@@ -68,7 +68,9 @@ class Search:
 def search(monkeypatch: pytest.MonkeyPatch) -> Search:
     """In place of the search."""
     search = Search()
-    monkeypatch.setattr("pipelines.audio.matching.search.best_hypothesis", lambda *_: search.single)
+    monkeypatch.setattr(
+        "pipelines.audio.matching.search.best_hypothesis", lambda *_, **__: search.single
+    )
     monkeypatch.setattr(
         "pipelines.audio.matching.search.best_joint_hypothesis", lambda *_: search.joint
     )

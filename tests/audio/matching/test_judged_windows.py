@@ -44,15 +44,20 @@ def test_a_stretch_whose_overlap_is_shorter_than_a_window_is_left_out() -> None:
     assert judge_windows(SONG, SONG, LIMITS, [late, WHOLE]) is not None
 
 
-def test_a_slowed_sound_that_is_too_short_at_its_own_speed_is_no_variant() -> None:
-    tempo, frames = 0.8, 130  # 6 s as heard, 4.8 s of the song
+def test_a_slowed_sound_is_a_variant_from_four_seconds_as_heard_on() -> None:
+    tempo, frames = 0.8, 60  # 2.8 s as heard, 2.2 s of the song
     slowed = sound(
         faster(CHROMA, tempo)[:frames],
         faster(MEL_DB, tempo)[:frames],
         PEAKS.played(tempo).part(0, 2 * frames),
     )
     assert judge_variant(SONG, slowed, LIMITS) is None
-    longer = sound(faster(CHROMA, tempo), faster(MEL_DB, tempo), PEAKS.played(tempo))
+    frames = 86
+    longer = sound(
+        faster(CHROMA, tempo)[:frames],
+        faster(MEL_DB, tempo)[:frames],
+        PEAKS.played(tempo).part(0, 2 * frames),
+    )
     found = judge_variant(SONG, longer, LIMITS)
     assert found is not None
     assert found.verdict == "variant"

@@ -425,7 +425,7 @@ def sped(*, keeps_phases: bool) -> Features:
     )
 
 
-@pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.5)])
+@pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.45)])
 def test_a_change_of_speed_alone_keeps_the_phases_that_make_it_sure(
     keeps_phases: bool, agreement: float
 ) -> None:
@@ -468,9 +468,9 @@ def test_a_harmony_whose_peaks_agree_by_chance_alone_has_no_likely_variant() -> 
     assert judge_variant(SONG, played(1.1, fleeting(2, 0)), LIMITS) is None
 
 
-def test_one_peak_in_twenty_is_enough_to_be_judged() -> None:
+def test_one_peak_in_ten_is_enough_to_be_judged() -> None:
     few = PEAKS.played(1.1)
-    count = round(0.06 * len(few.frames))
+    count = round(0.1 * len(few.frames))
     mostly_other = MadePeaks(few.frames[:count], few.hertz[:count], few.phases[:count])
     candidate = played(1.1, mostly_other + fleeting(7, len(few.frames) - count, frames=195))
     evidence = judge_variant(SONG, candidate, LIMITS)

@@ -1,5 +1,6 @@
 """The compiled inner loops do what their source says when Python itself runs it."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -183,3 +184,66 @@ def test_steady_peaks_are_the_same_and_have_as_many_others_as_asked_for(
         for peak in range(40)
     ]
     assert found.tolist() == expected
+
+
+@SEEDS
+def test_scores_of_delays_are_those_of_the_formula(
+    interpreted: Callable[..., Any], seed: int
+) -> None:
+    numbers = np.random.default_rng(seed)
+    phases, hertz = numbers.uniform(0, 2 * np.pi, 12), numbers.uniform(300, 900, 12)
+    tones = numbers.integers(0, 4, 12)
+    windows = np.array([[0, 8], [4, 12], [12, 12]])
+    given = (phases, hertz, tones, windows, 0.002, 1e-3)
+    scores, counts = kernels.delay_scores(*given)
+    slow_scores, slow_counts = interpreted("delay_scores", *given)
+    np.testing.assert_allclose(scores, slow_scores, rtol=1e-4)
+    assert counts.tolist() == slow_counts.tolist()
+    assert counts[0] == len(np.unique(tones[:8]))
+    expected = np.zeros((3, 5))
+    for window, (first, end) in enumerate(windows[:2]):
+        inside = slice(first, end)
+        for number, delay in enumerate(np.arange(-2, 3) * 1e-3):
+            turned = np.exp(1j * (phases[inside] + 2 * np.pi * hertz[inside] * delay))
+            means = [turned[tones[inside] == tone].mean() for tone in np.unique(tones[inside])]
+            expected[window, number] = abs(sum(means)) ** 2 / np.square(np.abs(means)).sum()
+    np.testing.assert_allclose(scores, expected, rtol=1e-4)
+
+
+@SEEDS
+def test_the_best_path_of_delays_pays_for_its_jumps(
+    interpreted: Callable[..., Any], seed: int
+) -> None:
+    scores = np.random.default_rng(seed).random((4, 5)).astype(np.float32)
+    path, total = kernels.best_path(scores, 1, 0.3)
+    slow_path, slow_total = interpreted("best_path", scores, 1, 0.3)
+    assert path.tolist() == slow_path.tolist()
+    totals = {
+        states: sum(float(scores[window, state]) for window, state in enumerate(states))
+        - 0.3 * sum(abs(after - before) > 1 for before, after in itertools.pairwise(states))
+        for states in itertools.product(range(5), repeat=4)
+    }
+    assert total == pytest.approx(max(totals.values()), rel=1e-5)
+    assert slow_total == pytest.approx(total, rel=1e-5)
+    assert totals[tuple(path.tolist())] == pytest.approx(total, rel=1e-5)
+
+
+@SEEDS
+def test_votes_for_edits_are_the_same_counts(interpreted: Callable[..., Any], seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    pitches = [np.sort(numbers.uniform(0, 12, 40)).astype(np.float32) for _ in range(2)]
+    frames = [np.sort(numbers.integers(0, 90, 40)).astype(np.int32) for _ in range(2)]
+    tempos = np.array([0.5, 0.8, 1.0, 1.25, 2.0], dtype=np.float32)
+    grid = (4, 47, 47 + 90 // 4 + 2)
+    sounds = (frames[0], pitches[0], frames[1], pitches[1])
+    for name, given in (
+        ("ratio_votes", (*sounds, -2, tempos, *grid)),
+        ("tempo_votes", (*sounds, 0.5, tempos, *grid)),
+    ):
+        votes = getattr(kernels, name)(*given)
+        assert votes.sum() > 0
+        np.testing.assert_array_equal(votes, interpreted(name, *given))
+        rows = (votes, tempos, 90, 90, 20, *grid[:2])
+        np.testing.assert_allclose(
+            kernels.strongest_lags(*rows), interpreted("strongest_lags", *rows), rtol=1e-4
+        )

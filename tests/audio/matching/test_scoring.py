@@ -7,14 +7,20 @@ import pytest
 
 from pipelines.audio.matching.agreement import NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
+from pipelines.audio.matching.delay_path import DelayPath
 from pipelines.audio.matching.scoring import (
     block_meets_rule,
     can_be_surpassed,
     composite_score,
     explains_better,
+    is_own_speed,
+    least_weight_of_edit,
     phase_weight,
+    sureness_after_speed,
     sureness_of_delay,
     sureness_of_notes,
+    sureness_of_path,
+    sureness_of_tones,
     tonal_weight,
     trust_in_delay,
 )
@@ -52,6 +58,36 @@ def test_phases_count_from_what_chance_hardly_reaches_to_what_it_never_does(
     certainty: float, sureness: float
 ) -> None:
     assert sureness_of_delay(certainty) == pytest.approx(sureness)
+
+
+def path(agreeing: float, tones: float, coherence: float, clock_ratio: float = 0.0) -> DelayPath:
+    return DelayPath(
+        agreeing_tones=agreeing, tones=tones, coherence=coherence, clock_ratio=clock_ratio, gain=1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("followed", "sureness"),
+    [
+        (path(7.0, 8.0, 0.85), 1.0),  # the same recording under wow
+        (path(2.8, 4.5, 0.3), 0.0),  # another piano
+        (path(4.9, 6.5, 0.4), 0.0),  # the same players again
+        (path(4.2, 4.2, 0.5), 0.5),
+        (path(7.0, 8.0, -0.1), 0.0),
+        (path(0.0, 0.0, 0.0), 0.0),
+    ],
+)
+def test_a_path_needs_many_agreeing_tones_that_repeat_their_phases(
+    followed: DelayPath, sureness: float
+) -> None:
+    assert sureness_of_path(followed) == pytest.approx(sureness)
+
+
+def test_a_recording_runs_at_its_own_speed_up_to_a_sixth_of_a_percent() -> None:
+    assert is_own_speed(path(7.0, 8.0, 0.9, 0.0014))
+    assert is_own_speed(path(7.0, 8.0, 0.9, -0.0014))
+    assert not is_own_speed(path(7.0, 8.0, 0.9, 0.0016))
+    assert not is_own_speed(path(7.0, 8.0, 0.9, -0.0016))
 
 
 @pytest.mark.parametrize("least", [0.0, 0.1, 0.5, 1.0])
@@ -126,6 +162,29 @@ def test_tones_that_each_sound_has_alone_weigh_against_one_recording(
 ) -> None:
     tones = ToneAgreement(balance=1.3, conflict=0.0, foreign=foreign)
     assert tonal_weight(tones) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(("steady", "sureness"), [(0.3, 0), (0.45, 0), (0.5, 0.5), (0.55, 1)])
+def test_steady_tones_make_a_stretched_sound_sure(steady: float, sureness: float) -> None:
+    tones = ToneAgreement(balance=1.0, conflict=0.0, foreign=0.0, steady=steady)
+    assert sureness_of_tones(tones) == pytest.approx(sureness)
+
+
+@pytest.mark.parametrize(
+    ("value", "potential", "sureness"),
+    [(0.37, 20, 0), (0.5, 20, 0), (0.625, 20, 0.5), (0.75, 20, 1), (0.9, 9.9, 0)],
+)
+def test_notes_at_another_speed_make_it_sure_where_enough_repeat(
+    value: float, potential: float, sureness: float
+) -> None:
+    notes = NoteCoherence(value=value, potential=potential)
+    assert sureness_after_speed(notes) == pytest.approx(sureness)
+
+
+def test_a_slight_edit_needs_phases_more_than_a_clear_one_and_a_speed_more_than_a_stretch() -> None:
+    slight = least_weight_of_edit(is_slight=True, is_speed=True)
+    clear = least_weight_of_edit(is_slight=False, is_speed=True)
+    assert slight < clear < least_weight_of_edit(is_slight=False, is_speed=False)
 
 
 def test_each_objection_of_the_tones_takes_its_part() -> None:
