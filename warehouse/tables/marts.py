@@ -423,6 +423,7 @@ CATALOG_MARTS: tuple[Table, ...] = (
             nullable("vote_count", INTEGER, "peaks of the candidate that voted for the reference"),
         ),
         references=_COMPARISONS.references,
+        version=2,  # shared_part, version_score
     ),
 )
 
