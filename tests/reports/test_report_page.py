@@ -131,11 +131,16 @@ def test_versions_stand_apart_with_their_scores(build_job: Build) -> None:
 
 def test_a_rejected_pair_says_what_it_shares(build_job: Build) -> None:
     job = build_job()
-    evidence = {
+    evidence: Any = {
         **job["result"]["variants"]["aweme_list"][0]["evidence"], "verdict": "rejected",
         "observation": "uncertain", "shared_part": "closing_sound", "relation": "shares_part",
     }  # fmt: skip
-    alike = {**evidence, "shared_part": None, "relation": "version", "candidate_aweme_id": "7312"}
+    alike: Any = {
+        **evidence,
+        "shared_part": None,
+        "relation": "version",
+        "candidate_aweme_id": "7312",
+    }
     text = render_report(job, pairs=ReportEvidence(rejected=(evidence, alike), rejected_count=2))
     assert "shares only the closing sound" in text
     assert "仅片尾音效相同" in text
