@@ -38,8 +38,7 @@ VERSION_THRESHOLD = 0.5
 EXCERPT_OVERLAP_S = 2.0
 """Shortest common stretch of unchanged sounds that makes a variant of the kind `excerpt`."""
 EDIT_OVERLAP_S = 3.8
-"""Shortest common stretch that makes a variant of another kind, in the sound that plays it longer.
-"""
+"""Shortest common stretch that makes an edited sound a variant, in seconds of the slower sound."""
 MARGIN_S = 1.0
 MAX_EXCERPT_S = 10.0
 

@@ -201,8 +201,8 @@ def _confirmed(what: str, families: Sequence[str], tried: int) -> Goal:
 
 
 def _unrelated(side: Side) -> Cell:
-    found = side.unrelated.get("searched")
-    return _at_most(_share(found["accepted"]), 0, _FAR) if found else _OPEN
+    searched = side.unrelated.get("searched")
+    return _at_most(_share(searched["accepted"]), 0, _FAR) if searched else _OPEN
 
 
 def _share(share: Document) -> Share:
@@ -259,9 +259,9 @@ GOALS: tuple[Goal, ...] = (
 
 def _machine_rows(document: Document) -> Rows:
     """Identification, and cost, which depends on the machine: its goals are plain limits."""
-    found = document.get("identify")
-    top = _reaches(_share(found), 0.97) if found else _OPEN
-    count = f"{found['references']:,}" if found else "1,000"
+    identified = document.get("identify")
+    top = _reaches(_share(identified), 0.97) if identified else _OPEN
+    count = f"{identified['references']:,}" if identified else "1,000"
     rows: Rows = [
         (f"identify, {count} references, 15 stretch factors: top-1", "≥ 0.97", *top, *_OPEN)
     ]
