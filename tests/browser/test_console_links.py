@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import refusal
@@ -106,3 +106,37 @@ def test_a_link_that_is_refused_says_why(view: ConsolePage, job_id: str) -> None
     expect(dialog.get_by_role("alert")).to_be_visible()
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
+
+
+def test_a_refusal_stays_when_the_list_of_links_arrives_after_it(
+    view: ConsolePage, job_id: str
+) -> None:
+    view.show(f"#/job/{job_id}")
+    button = view.page.get_by_role("button", name="Read-only link")
+    dialog = view.page.get_by_role("dialog", name="Read-only link")
+    button.click()
+    dialog.get_by_role("button", name="Create a link").click()
+    entry = dialog.get_by_role("listitem")
+    expect(entry).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    view.page.route("**/sametrack/shared", lambda route: route.fulfill(status=403, json=refusal()))
+    view.page.route("**/sametrack/shared?*", hold)
+    with view.page.expect_request("**/sametrack/shared?*"):
+        button.click()
+    dialog.get_by_role("button", name="Create a link").click()
+    alert = dialog.get_by_role("alert")
+    expect(alert).to_be_visible()
+    for route in held:
+        route.continue_()
+    expect(entry).to_be_visible()
+    expect(alert).to_be_visible()
+
+    view.page.unroute_all()
+    dialog.get_by_role("button", name="Revoke").click()
+    expect(entry).to_have_count(0)

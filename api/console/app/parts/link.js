@@ -27,10 +27,11 @@ function Links({ kind, id, onClose }) {
   const [state, setState] = useState({});
   const [days, setDays] = useState(""); // empty: the default of the service
   const limits = useParameter(PATHS.shared, "days", "POST");
+  const change = (fields) => setState((current) => ({ ...current, ...fields }));
   const read = (signal) =>
     request(PATHS.shared, { query: { kind, id }, signal }).then(
-      (envelope) => setState({ links: envelope.data.links }),
-      unlessAborted((error) => setState({ error })),
+      (envelope) => change({ links: envelope.data.links }),
+      unlessAborted((error) => change({ error })),
     );
   useEffect(() => {
     const stopping = new AbortController();
@@ -39,12 +40,14 @@ function Links({ kind, id, onClose }) {
     return () => stopping.abort();
   }, [kind, id]);
   const act = async (action) => {
-    setState((current) => ({ ...current, busy: true, error: null }));
+    change({ busy: true, error: null });
     try {
       await action();
       await read();
     } catch (error) {
-      setState((current) => ({ ...current, busy: false, error }));
+      change({ error });
+    } finally {
+      change({ busy: false });
     }
   };
   const create = async () => {
