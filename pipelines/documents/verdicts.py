@@ -83,6 +83,14 @@ _REJECTED: Mapping[str, Message] = {
         "A voice or a noise is the same in this video, but the music behind it is different.",
         "作品中仅人声或环境声与这首歌相同，音乐不同。",
     ),
+    "opening_sound": Message(
+        "This video and the song begin with the same sound, but their music is different.",
+        "作品与这首歌的开头音效相同，但音乐不同。",
+    ),
+    "closing_sound": Message(
+        "This video and the song end with the same sound, but their music is different.",
+        "作品与这首歌的结尾音效相同，但音乐不同。",
+    ),
 }
 _SOUNDS = {
     "reference": Message("Sound of the song", "歌曲音频"),

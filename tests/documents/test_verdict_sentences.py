@@ -16,7 +16,7 @@ CONFIRMED = PairEvidence(
 REJECTED = PairEvidence(verdict="rejected", reason="distances_above_limits")
 OBJECTIONS = (
     "distances_above_limits", "score_below_threshold", "tempo_drifts", "common_part_too_short",
-    "tones_differ",
+    "tones_differ", "opening_sound", "closing_sound",
 )  # fmt: skip
 JARGON = re.compile("distance|threshold|limit|overlap|score|chroma|MFCC|candidate|阈值|距离|得分")
 

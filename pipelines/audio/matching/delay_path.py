@@ -8,7 +8,7 @@ raises all of them by one ratio), or jumps, at a price. No path explains the pha
 was played or rendered again: they are those of other sounds, each tone by itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ _FREE_STEPS = 6  # 0.24 ms in 0.14 s, beside what frequencies say
 _JUMP_COST = 6.0
 """Chance gives a score of x with probability exp(-x), and there are about 200 unrelated delays."""
 _FEWEST_PAIRS = 8
+_DRIFT_FITS = 3
 _STEADY_WEIGHT = 1e5  # Hz^2: one pair at 300 Hz in favour of equal clocks
 
 
@@ -107,6 +108,28 @@ def follow_delay(match: PeakMatch) -> DelayPath:
         clock_ratio=float(speed.ratios.mean()),
         gain=len(pairs) / matched,
     )
+
+
+def with_drift_undone(match: PeakMatch) -> PeakMatch:
+    """Return the match with a linear change of the candidate's speed undone in its frequencies.
+
+    The change is fitted to the peaks that match, by least squares; undone, it lets more peaks match
+    before and after them, so that it is fitted again.
+    """
+    undone = match
+    for _ in range(_DRIFT_FITS):
+        pairs = _matching(match, undone.candidate.hertz)
+        if len(pairs) < _FEWEST_PAIRS:
+            return match
+        hertz = match.reference.hertz[pairs[:, 0]].astype(np.float64)
+        raised = match.candidate.hertz[pairs[:, 1]] - hertz
+        frames = match.candidate.frames.astype(np.float64)
+        causes = np.stack((hertz, hertz * frames[pairs[:, 1]]), axis=1)
+        ratio, per_frame = np.linalg.lstsq(causes, raised)[0]
+        original = match.candidate.hertz / (1 + ratio + per_frame * frames)
+        candidate = replace(match.candidate, hertz=original.astype(np.float32))
+        undone = replace(match, candidate=candidate)
+    return undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from pipelines.audio.matching.agreement import (
     CommonStretch,
     NoteCoherence,
     PeakMatch,
+    common_stretches,
     drifting_share,
     is_partly_common,
     match_peaks,
@@ -22,14 +23,16 @@ from pipelines.audio.matching.agreement import (
     tone_agreement,
 )
 from pipelines.audio.matching.alignment import Block, align, block_at
-from pipelines.audio.matching.delay_path import DelayPath, follow_delay
+from pipelines.audio.matching.delay_path import DelayPath, follow_delay, with_drift_undone
 from pipelines.audio.matching.hypotheses import undo, within_band
+from pipelines.audio.matching.shared_parts import common_piece, end_sound, residue
 from warehouse.records.evidence import (
     EDIT_OVERLAP_S,
     EXCERPT_OVERLAP_S,
     MatchThresholds,
     PairEvidence,
     Segment,
+    SharedPart,
     meets_limit,
     variant_kind,
 )
@@ -37,19 +40,27 @@ from warehouse.records.evidence import (
 TONES_DIFFER = "tones_differ"
 TEMPO_DRIFTS = "tempo_drifts"
 _RULE_NOT_MET = "distances_above_limits"
+_TOO_SHORT = "common_part_too_short"
+_LEAST_MEASURED_S = 1.8  # two seconds whose first and last peaks lie inside them
+_SURE_EXCESS = 8.0  # of votes of peaks; unrelated sounds reach about 4
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 LEAST_EDIT_S = 0.8 * EDIT_OVERLAP_S  # what four seconds are at another speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JudgedBlock:
-    """One block with its measures. `objection` is the reason it does not count, if any."""
+    """One block with its measures.
+
+    `objection` is the reason it does not count, if any, and `shared_part` what is common although
+    the sounds are two songs.
+    """
 
     segment: Segment
     block: Block
     agreement: float
     score: float
     objection: str | None
+    shared_part: SharedPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +152,12 @@ def judge_excerpt(
         block = block_at(reference.centred, candidate.centred, first + lag, first, last - first)
         is_met = _has_local_distances(block, limits)
         foreign = _foreign_around(reference, candidate, limits, block) if is_met else 0.0
-        judged.append(
-            _judge_unchanged_block(
-                reference, candidate, limits, "local", block, is_met=is_met, foreign=foreign
-            )
+        excerpt = _judge_unchanged_block(
+            reference, candidate, limits, "local", block, is_met=is_met, foreign=foreign
         )
+        if _is_match(excerpt, limits):
+            excerpt = _with_excerpt_objection(reference, candidate, excerpt)
+        judged.append(excerpt)
     best = max(judged, key=_credibility, default=None)
     if best is None:
         return None
@@ -156,6 +168,25 @@ def judge_excerpt(
         verdict="variant" if is_variant else "rejected",
         reason=_reason(best, is_variant, f"{kind}_variant"),
     )
+
+
+def _with_excerpt_objection(
+    reference: Features, candidate: Features, judged: _JudgedBlock
+) -> _JudgedBlock:
+    """Object to a common stretch that is no excerpt of the music."""
+    block = judged.block
+    match = _match(reference.peaks, candidate.peaks, block)
+    first, last = 2 * block.candidate_frame, 2 * (block.candidate_frame + block.frames)
+    piece = common_piece(
+        reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
+    )
+    if piece is None:
+        return judged
+    shared = end_sound(reference.peaks, candidate.peaks, piece)
+    if shared is not None:
+        return replace(judged, objection=shared, shared_part=shared)
+    is_short = piece.seconds_within(reference.frames, candidate.frames) < _LEAST_MEASURED_S
+    return replace(judged, objection=_TOO_SHORT if is_short else None)
 
 
 def _overlap(
@@ -259,7 +290,15 @@ def _judge_hypothesis(
                 path = follow_delay(match)
                 agreement = max(agreement, _agreement_along(path, match, least=least))
             judged = _judge_by_tones(segment, block, match, agreement, limits)
-        return replace(judged, score=max(0.0, judged.score - scoring.COMPOSITE.variant_penalty))
+        judged = replace(judged, score=max(0.0, judged.score - scoring.COMPOSITE.variant_penalty))
+        # A shorter excerpt or an end sound agrees for a while at many a slightly other tempo. So
+        # does a drifting recording, but only until its changes of speed are undone.
+        is_short = _is_match(judged, limits) and is_partly_common(match)
+        if is_short and not (is_speed and not is_partly_common(with_drift_undone(match))):
+            return replace(judged, objection=_TOO_SHORT)
+        if not hypothesis.is_slight:
+            return judged
+        return _with_shared_part(reference, undone, match, judged, limits)
 
     best = _most_credible(reference, undone, limits, judge, least_s=LEAST_EDIT_S)
     if best is None:
@@ -376,8 +415,8 @@ def _judge_unchanged_block(
         return replace(judged, objection=TEMPO_DRIFTS)
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
     if is_long and _is_match(judged, limits) and is_partly_common(match):
-        return replace(judged, objection="common_part_too_short")
-    return judged
+        return replace(judged, objection=_TOO_SHORT)
+    return _with_shared_part(reference, candidate, match, judged, limits)
 
 
 def _judge_by_tones(
@@ -397,6 +436,58 @@ def _judge_by_tones(
         _judge_block(segment, block, agreement, None), limits
     )
     return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
+
+
+def _with_shared_part(
+    reference: Features,
+    candidate: Features,
+    match: PeakMatch,
+    judged: _JudgedBlock,
+    limits: MatchThresholds,
+) -> _JudgedBlock:
+    """Object where the sounds are two songs that share a part, and name it.
+
+    Tones that differ are no objection where one sound has none alone: much of it may be hidden. An
+    excerpt is too short to tell.
+    """
+    block = judged.block
+    has_other_tones = judged.objection == TONES_DIFFER
+    if block.overlap_s < limits.local_overlap_s:
+        return judged
+    if not has_other_tones and not _is_match(judged, limits):
+        return judged
+    first, last = 2 * block.candidate_frame, 2 * (block.candidate_frame + block.frames)
+    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
+    if scoring.are_two_songs(alone):
+        return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
+    is_hidden = has_other_tones and not scoring.has_both_alone(alone)
+    return replace(judged, objection=None) if is_hidden else judged
+
+
+def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
+    """Return what two rejected sounds share at the likeliest alignment of their peaks, if a part.
+
+    Unrelated sounds have no such alignment.
+    """
+    stretches = common_stretches(reference.peaks, candidate.peaks)
+    if not stretches or stretches[0].excess < _SURE_EXCESS:
+        return None
+    best = stretches[0]
+    match = match_peaks(
+        reference.peaks,
+        candidate.peaks,
+        lag=best.lag,
+        first_frame=best.first_frame,
+        last_frame=best.last_frame,
+    )
+    alone = residue(
+        reference,
+        candidate,
+        lag=match.lag,
+        first_frame=best.first_frame,
+        last_frame=best.last_frame,
+    )
+    return alone.part if scoring.are_two_songs(alone) else None
 
 
 def _match(
@@ -511,4 +602,5 @@ def _evidence(judged: _JudgedBlock) -> PairEvidence:
         score=float(factor * judged.score),
         speed=1.0,
         semitones=0.0,
+        shared_part=judged.shared_part,
     )

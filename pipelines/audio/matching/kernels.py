@@ -441,6 +441,39 @@ def foreign_peaks(
 
 
 @_loop
+def louder_shares(
+    reference_db: Matrix, candidate_db: Matrix, clearly_db: float, fewest: int
+) -> tuple[float, float]:
+    """Return in which share of the cells each sound is clearly louder than the other explains.
+
+    Args:
+        reference_db: Band levels of the reference (frames, bands).
+        candidate_db: Those of the candidate at the same moments.
+        clearly_db: How much louder a cell must be, after the difference that the band has while
+            both sounds are loud in it: an equalizer.
+        fewest: Loud frames that tell this difference.
+    """
+    frames, bands = reference_db.shape
+    above, below, cells = 0, 0, 0
+    for band in range(bands):
+        first, second = reference_db[:, band], candidate_db[:, band]
+        differences = first - second
+        is_loud = (first > np.median(first)) & (second > np.median(second))
+        loud = differences[is_loud]
+        middle = np.median(differences)
+        usual = np.median(loud) if len(loud) >= fewest else middle
+        high, low = max(usual, middle), min(usual, middle)
+        for frame in range(1, frames - 1):
+            # A note may begin a frame earlier in one of them.
+            near = max(second[frame - 1], second[frame], second[frame + 1])
+            above += first[frame] - near > clearly_db + high
+            near = max(first[frame - 1], first[frame], first[frame + 1])
+            below += second[frame] - near > clearly_db - low
+            cells += 1
+    return above / max(1, cells), below / max(1, cells)
+
+
+@_loop
 def peak_votes(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,

@@ -108,11 +108,18 @@ def _search_further(
 def with_likely_kind(
     reference: Features, candidate: Features, evidence: PairEvidence, limits: MatchThresholds
 ) -> PairEvidence:
-    """Add what a rejected pair is likely to be: by its measures, or by peaks played backwards."""
+    """Add what a rejected pair shares, and what it is likely to be.
+
+    By its measures, or by peaks played backwards.
+    """
     hinted = add_rejection_hint(evidence, limits)
-    is_open = hinted.verdict == "rejected" and hinted.observation is None
-    if is_open and agreement.is_reversed(reference.peaks, candidate.peaks):
+    if hinted.verdict != "rejected":
+        return hinted
+    if hinted.observation is None and agreement.is_reversed(reference.peaks, candidate.peaks):
         return replace(hinted, observation="likely_reversed")
+    if hinted.shared_part is None:
+        shared = judging.shared_part(reference, candidate)
+        return add_rejection_hint(replace(evidence, shared_part=shared), limits)
     return hinted
 
 
@@ -153,7 +160,9 @@ def _search(
         return _SearchResult(evidence=best, edits=edits, both=with_both)
     # A few common seconds. Their distances explain a rejection only if nothing else was measured.
     excerpt = judging.judge_excerpt(reference, candidate, limits, stretches)
-    if excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]:
+    if excerpt is not None and (
+        STRENGTH[excerpt.verdict] > STRENGTH[best.verdict] or excerpt.shared_part is not None
+    ):
         best = excerpt
     return _SearchResult(
         evidence=best,

@@ -190,7 +190,7 @@ def test_an_excerpt_is_too_short_to_be_asked_for_its_halves() -> None:
     frames = 110  # 5.1 s
     found = CommonStretch(lag=0, first_frame=0, last_frame=2 * frames, excess=50.0)
     evidence = judge_excerpt(*half_common(frames), LIMITS, [found])
-    assert outcome(evidence) == ("variant", "excerpt_variant")
+    assert outcome(evidence) == ("rejected", "opening_sound")
 
 
 @dataclass

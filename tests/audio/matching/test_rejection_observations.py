@@ -73,8 +73,8 @@ def test_the_threshold_asked_for_moves_what_is_close() -> None:
 
 
 def test_a_shared_voice_is_uncertain_whatever_else_it_looks_like() -> None:
-    assert observation(replace(COVER, reason="tones_differ")) == "shared_voice"
-    assert observation(replace(COVER, reason="tones_differ", score=0.0)) == "shared_voice"
+    assert observation(replace(COVER, shared_part="voice")) == "shared_voice"
+    assert observation(replace(COVER, shared_part="voice", score=0.0)) == "shared_voice"
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def test_where_a_voice_alone_is_shared_no_excerpt_is_said_to_have_been_searched_
     first, second = (measure_clip(band.mix(band.track(seed), voice, other_db=3)) for seed in (1, 2))
     evidence = compare_pair(first, second, limits=LIMITS)
     assert (evidence.reason, evidence.observation) == ("tones_differ", "shared_voice")
+    assert evidence.shared_part == "voice"
     assert evidence.searched is not None
     assert evidence.searched.min_excerpt_s is None
 
