@@ -141,10 +141,12 @@ def read_stereo(path: Path, *, share: float, length_s: float) -> Samples:
             file.seek(int(begin_s / stream.time_base), stream=stream)
         resampler = av.AudioResampler(format="fltp", layout="stereo", rate=RATE)
         pieces: list[NDArray[np.floating]] = []
-        wanted = int(length_s * RATE)
+        wanted, read = int(length_s * RATE), 0
         for frame in file.decode(stream):
-            pieces += [piece.to_ndarray().astype(np.float32) for piece in resampler.resample(frame)]
-            if sum(piece.shape[1] for piece in pieces) >= wanted:
+            for piece in resampler.resample(frame):
+                pieces.append(piece.to_ndarray().astype(np.float32))
+                read += piece.samples
+            if read >= wanted:
                 break
     return np.asarray(np.concatenate(pieces, axis=1)[:, :wanted], dtype=np.float32)
 
