@@ -185,8 +185,12 @@ def _with_excerpt_objection(
     shared = end_sound(reference.peaks, candidate.peaks, piece)
     if shared is not None:
         return replace(judged, objection=shared, shared_part=shared)
-    is_short = piece.seconds_within(reference.frames, candidate.frames) < _LEAST_MEASURED_S
-    return replace(judged, objection=_TOO_SHORT if is_short else None)
+    if piece.seconds_within(reference.frames, candidate.frames) < _LEAST_MEASURED_S:
+        return replace(judged, objection=_TOO_SHORT)
+    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
+    if scoring.share_no_excerpt(alone):
+        return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
+    return judged
 
 
 def _overlap(
@@ -472,22 +476,21 @@ def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
     stretches = common_stretches(reference.peaks, candidate.peaks)
     if not stretches or stretches[0].excess < _SURE_EXCESS:
         return None
-    best = stretches[0]
+    first, last = stretches[0].first_frame, stretches[0].last_frame
     match = match_peaks(
         reference.peaks,
         candidate.peaks,
-        lag=best.lag,
-        first_frame=best.first_frame,
-        last_frame=best.last_frame,
+        lag=stretches[0].lag,
+        first_frame=first,
+        last_frame=last,
     )
-    alone = residue(
-        reference,
-        candidate,
-        lag=match.lag,
-        first_frame=best.first_frame,
-        last_frame=best.last_frame,
+    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
+    if scoring.are_two_songs(alone):
+        return alone.part
+    piece = common_piece(
+        reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
     )
-    return alone.part if scoring.are_two_songs(alone) else None
+    return None if piece is None else end_sound(reference.peaks, candidate.peaks, piece)
 
 
 def _match(

@@ -44,6 +44,15 @@ def test_songs_that_end_with_one_jingle_share_a_closing_sound(
     assert (evidence.score or 0) < LIMITS.match_threshold
 
 
+def test_a_closing_sound_that_is_too_short_for_an_excerpt_is_named_too(
+    band: Band, measure_clip: ClipMeasurer, jingle: Samples
+) -> None:
+    closing = part(jingle, 0, 1.5)
+    first, second = [part(band.track(1), 0, 9), closing], [part(band.track(2), 0, 7), closing]
+    evidence = compare(measure_clip, first, second)
+    assert (evidence.verdict, evidence.shared_part) == ("rejected", "closing_sound")
+
+
 def test_songs_that_begin_with_one_jingle_share_an_opening_sound(
     band: Band, measure_clip: ClipMeasurer, jingle: Samples
 ) -> None:

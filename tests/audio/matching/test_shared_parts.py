@@ -85,3 +85,18 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
 )
 def test_no_sign_alone_makes_two_songs(alone: Residue) -> None:
     assert not scoring.are_two_songs(alone)
+
+
+@pytest.mark.parametrize(
+    ("alone", "is_excerpt"),
+    [
+        (replace(TWO_SONGS, foreign=0.01, louder=0.0, steadiness=0.95), True),
+        (replace(TWO_SONGS, foreign=0.01, louder=0.01, steadiness=0.3), False),
+        (replace(TWO_SONGS, foreign=0.10, louder=0.0, steadiness=1.0), False),
+    ],
+    ids=["the same seconds of a song", "a voice over two songs", "a layer of two songs"],
+)
+def test_a_few_common_seconds_are_an_excerpt_if_neither_sound_has_anything_alone(
+    alone: Residue, *, is_excerpt: bool
+) -> None:
+    assert scoring.share_no_excerpt(alone) != is_excerpt
