@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.manifest import deviations, recompute
 from pipelines.audio.matching.verify import compare_pair, with_version_score
 from pipelines.audio.matching.versions import version_score, version_significance
 from tests.audio.clips import Band, ClipMeasurer
+from tests.data.audio.synthesis import RATE
 from warehouse.records.evidence import VERSION_THRESHOLD, MatchThresholds, PairEvidence
 
 LIMITS = MatchThresholds()
@@ -79,6 +83,29 @@ def test_the_same_voice_over_other_music_is_no_version(
     assert significance is not None
     assert significance > 9, "the harmonies of the voice agree"
     assert version_score(*sounds) == 0.0
+
+
+def swaying(seed: int) -> Features:
+    """A bell that strikes two tones in turn, each for two to five seconds."""
+    rng = np.random.default_rng(seed)
+    strokes = []
+    for number in range(12):
+        seconds = np.arange(0.0, rng.uniform(2.0, 5.0), 1 / RATE)
+        tone = 2 * np.pi * (220.0, 246.94)[number % 2] * seconds
+        partials = sum(np.sin(harmonic * tone) / harmonic for harmonic in range(1, 6))
+        strokes.append(partials * np.exp(-seconds / 3))
+    samples = np.concatenate(strokes)[: round(SECONDS * RATE)]
+    return measure_features((0.1 * samples).astype(np.float32), RATE)
+
+
+def test_pieces_that_sway_between_the_same_two_tones_are_no_versions() -> None:
+    """They agree at many offsets, so that the best one proves little."""
+    pieces = [swaying(seed) for seed in range(4)]
+    for number, piece in enumerate(pieces):
+        for other in pieces[number + 1 :]:
+            score = version_score(piece, other)
+            assert score is not None
+            assert score < VERSION_THRESHOLD
 
 
 def test_sounds_without_eight_seconds_in_common_have_no_version_score(
