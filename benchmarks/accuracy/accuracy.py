@@ -192,6 +192,7 @@ def _families(pairs: Sequence[Pair], judged: Sequence[Judged]) -> list[Document]
             "truth": row[0][0].truth,
             "accepted": _share(_part([_is_accepted(one) for _, one in row])),
             "confirmed": sum(one.verdict == "confirmed" for _, one in row),
+            "versions": sum(one.relation == "version" for _, one in row),
             "median_score": median(one.score for _, one in row),
             "highest_score": max(one.score for _, one in row),
         }
@@ -277,6 +278,7 @@ def _accepts(pairs: Sequence[tuple[str, str]], judged: Sequence[Judged]) -> Docu
         "pairs": len(pairs),
         "track_pairs": len(tracks),
         "accepted": _share(_part([_is_accepted(one) for one in judged])),
+        "versions": _share(_part([one.relation == "version" for one in judged])),
         "highest_score": scores[-1],
         "score_999": scores[int(0.999 * len(scores))],
         "wrong": [list(pair) for pair, one in zip(pairs, judged, strict=True) if _is_accepted(one)],

@@ -15,7 +15,7 @@ from benchmarks.accuracy.pairs import Group
 from benchmarks.speed.running import counted
 from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.audio.matching.verify import compare_pair, verify_group
-from warehouse.records.evidence import MatchThresholds, PairEvidence, Verdict
+from warehouse.records.evidence import EvidenceRelation, MatchThresholds, PairEvidence, Verdict
 
 LIMITS = MatchThresholds()
 _CHUNK = 24
@@ -34,6 +34,7 @@ class Judged:
     semitones: float | None
     observation: str | None
     shared_part: str | None
+    relation: EvidenceRelation | None
     agreement: float
     chroma: float
     mfcc: float
@@ -115,7 +116,7 @@ def _judged(evidence: PairEvidence, cpu_ms: float) -> Judged:
     return Judged(
         verdict=evidence.verdict, score=evidence.score or 0.0, reason=evidence.reason,
         speed=evidence.speed, semitones=evidence.semitones, observation=evidence.observation,
-        shared_part=evidence.shared_part,
+        shared_part=evidence.shared_part, relation=evidence.relation,
         agreement=evidence.peak_agreement or 0.0,
         chroma=evidence.chroma_distance or 0.0, mfcc=evidence.mfcc_distance or 0.0,
         cpu_ms=cpu_ms,

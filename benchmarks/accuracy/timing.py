@@ -31,6 +31,7 @@ from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair, warm_up
+from pipelines.audio.matching.versions import version_score
 
 type Document = dict[str, Any]
 _CLIPS = 32
@@ -99,6 +100,7 @@ def _pairs(tracks: Sequence[Track], clips: Path, pool: DecoderPool) -> Document:
         "pair_searched_ms": _each(unrelated[::4], _searched, before=_searched),
         "cover_searched_ms": _each(covers, _searched, before=_searched),
         "cold_searched_ms": _median_of_best(unrelated[::4], _searched_cold),
+        "version_ms": _each(unrelated, _as_version, before=_as_version),
         "pairs": len(unrelated),
     }
 
@@ -109,6 +111,10 @@ def _as_heard(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
 
 def _searched(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
     return compare_pair(*pair, limits=LIMITS)
+
+
+def _as_version(pair: tuple[MeasuredSound, MeasuredSound]) -> object:
+    return version_score(*(sound.features for sound in pair))
 
 
 def _searched_cold(pair: tuple[MeasuredSound, MeasuredSound]) -> float:

@@ -190,6 +190,8 @@ def timing_rows(timing: Document) -> Rows:
         ("a cached pair with full search", shown("pair_searched_ms", "ms"), "15 ms", "8 ms"),
         ("  the same, cold: nothing is computed yet", shown("cold_searched_ms", "ms"), "25 ms", ""),
         ("  a cover in sync, which costs most", shown("cover_searched_ms", "ms"), "15 ms", ""),
+        ("  of it the version score, only of rejected pairs", shown("version_ms", "ms"), "3 ms",
+         ""),
         ("Chromaprint, a pair", shown("chromaprint_pair_ms", "ms", 2), "", ""),
         ("plain librosa, a pair", shown("librosa_pair_ms", "ms"), "", ""),
         ("cold process to first verdict (wall)", shown("cold_wall_s", "s", 2), "1.5 s", "1.0 s"),

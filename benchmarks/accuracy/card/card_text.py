@@ -39,6 +39,11 @@ where only the share does, the word is *n too small*, else *no*. A goal of 0 or 
 nothing was wrong in as many pairs as are stated; if the goal names a number ("0 of 100"), at least
 so many were tried, else the word is *n too small*.
 
+**Versions.** Another performance of a composition, a cover or a live one, is rejected, and its
+version score names it. Precision sets those that are found against every pair of other music on
+this card that is called a version: labelled, edited and unrelated ones. Nobody plays the listed
+real recordings anew, so real audio only shows how often other music is called a version.
+
 **Full range.** {edited} more generated tracks of other seeds are edited: by the project's own
 resampling, by FFmpeg's filters (`atempo`, `asetrate`, Rubber Band) and codecs, in simulated rooms
 (pyroomacoustics). Each edited file is compared with its own reference and with another track's,

@@ -10,7 +10,7 @@ from benchmarks.accuracy.full_range import edits, plan
 from benchmarks.accuracy.full_range.measuring import family_share
 from benchmarks.accuracy.full_range.pairs import STRANGER
 from benchmarks.accuracy.full_range.rows import shown
-from benchmarks.accuracy.pairs import NARRATION
+from benchmarks.accuracy.pairs import COVERS, NARRATION
 from benchmarks.accuracy.real import mixes
 
 type Document = dict[str, Any]
@@ -21,7 +21,9 @@ _OPEN: Cell = ("–", "not measured")
 _NO_PAIRS = Share(hits=0, total=0)
 _MASH_UPS, _LOOPS = (plan.MASH_UP, mixes.LEAD), (mixes.TWO_LOOPS, mixes.TWO_OF_THREE)
 _FAR = 100_000
-_SAME_NARRATION, _SAME_ENDINGS, _APART = 64, 48, 100
+_SAME_NARRATION, _SAME_ENDINGS, _APART, _OTHER_MUSIC = 64, 48, 100, 1_000
+_LIVE = (plan.LIVE,)
+_NO_VERSIONS = (STRANGER, plan.SAME_DRUMS, mixes.JINGLE, mixes.NARRATION)
 _STRETCHED = {plan.SPEED: "0.5–2.0", plan.TEMPO: "0.5–2.0", plan.PITCH: "−9…+12"}
 
 
@@ -43,10 +45,20 @@ class Side:
         """Accepted and all pairs of a family, or of some labels."""
         return family_share(self.edited.get("families", {}), family, *labels)
 
-    def together(self, families: Sequence[str], of: Literal["confirmed", "named"]) -> Share:
-        """Confirmed pairs, or those that are told what they share, and all of some families."""
-        shares = [family_share(self.edited.get(of, {}), family) for family in families]
-        return Share(hits=sum(one.hits for one in shares), total=sum(one.total for one in shares))
+    def together(
+        self, families: Sequence[str], of: Literal["confirmed", "named", "versions"]
+    ) -> Share:
+        """Pairs that are confirmed, told what they share, or called versions, and all."""
+        return _summed([family_share(self.edited.get(of, {}), family) for family in families])
+
+    def versions(self, *, of_covers: bool) -> Share:
+        """Labelled pairs that are called versions, and all: of covers, or of other music."""
+        return _summed([
+            Share(hits=row["versions"], total=row["accepted"]["total"])
+            for row in self.labelled.get("families", [])
+            if row["truth"] == "different" and (row["family"] in COVERS) == of_covers
+            and "versions" in row
+        ])  # fmt: skip
 
 
 def generated_side(document: Document) -> Side:
@@ -105,9 +117,7 @@ def _edit_goals() -> list[Goal]:
 
 def _labelled_share(name: str, row: str = "main") -> Callable[[Side], Share]:
     def share(side: Side) -> Share:
-        return (
-            _share(side.labelled["summary"][row][name]) if side.labelled else Share(hits=0, total=0)
-        )
+        return _share(side.labelled["summary"][row][name]) if side.labelled else _NO_PAIRS
 
     return share
 
@@ -193,6 +203,30 @@ def _called_others(side: Side) -> Cell:
     return f"{hits} of {total:,} rejected copies", never(hits, 1)
 
 
+def _found_versions(side: Side) -> Share:
+    """Covers and live performances that are called versions, and all."""
+    return _summed([side.versions(of_covers=True), side.together(_LIVE, "versions")])
+
+
+def _false_versions(side: Side) -> Share:
+    """Pairs of other music that are called versions, and all."""
+    searched = side.unrelated.get("searched", {})
+    unrelated = [_share(searched["versions"])] if "versions" in searched else []
+    other = [side.versions(of_covers=False), side.together(_NO_VERSIONS, "versions")]
+    return _summed([*other, *unrelated])
+
+
+def _precision_of_versions(side: Side) -> Cell:
+    found, false = _found_versions(side), _false_versions(side)
+    if not found.total or not false.total:
+        return _OPEN
+    return _reaches(Share(hits=found.hits, total=found.hits + false.hits), 0.98)
+
+
+def _summed(shares: Sequence[Share]) -> Share:
+    return Share(hits=sum(one.hits for one in shares), total=sum(one.total for one in shares))
+
+
 def _confirmed(what: str, families: Sequence[str], tried: int) -> Goal:
     return Goal(
         what, f"0 of {tried}",
@@ -253,6 +287,16 @@ GOALS: tuple[Goal, ...] = (
         "songs of the same loops confirmed", "0",
         lambda side: _never(side.together(_LOOPS, "confirmed")),
     ),
+    Goal("versions found", "≥ 0.90", lambda side: _reaches(_found_versions(side), 0.90)),
+    Goal("versions: precision", "≥ 0.98", _precision_of_versions),
+    Goal(
+        "versions found under speech at 0 dB", "≥ 0.85",
+        lambda side: _reaches(side.together((plan.SPOKEN_COVER,), "versions"), 0.85),
+    ),
+    Goal(
+        "other music called a version", "≤ 1 of 1,000",
+        lambda side: _at_most(_false_versions(side), 1, _OTHER_MUSIC),
+    ),
     Goal("rejected copies called shared voice or other tones", "0", _called_others),
 )  # fmt: skip
 
@@ -272,6 +316,7 @@ def _machine_rows(document: Document) -> Rows:
         ("a new 21 s clip, relative to fpcalc", ratio, 1.0, ""),
         ("a cached pair", timing.get("pair_ms"), 2.0, "ms"),
         ("a pair with full search, cold", timing.get("cold_searched_ms"), 30.0, "ms"),
+        ("the version score of a rejected pair", timing.get("version_ms"), 3.0, "ms"),
         ("a cold process to its first verdict, processor time", timing.get("cold_cpu_s"), 1.2, "s"),
     )
     for what, value, limit, unit in limits:

@@ -78,6 +78,7 @@ def measure_range(extent: Extent) -> Document:
         "families": summed(pairs, [is_found(*both) for both in zip(pairs, judged, strict=True)]),
         "confirmed": summed(pairs, [one.verdict == "confirmed" for one in judged]),
         "named": summed(pairs, [one.shared_part is not None for one in judged]),
+        "versions": summed(pairs, [one.relation == "version" for one in judged]),
         "called_others": called_others([pair.truth != "different" for pair in pairs], judged),
         "groups": group_counts([group.truth != "different" for group in groups], grouped),
         "others": {},

@@ -16,6 +16,7 @@ from benchmarks.accuracy.full_range.plan import (
     PIANOS,
     SAME_DRUMS,
     SAME_SCORE,
+    SPOKEN_COVER,
     cases_of,
     compared_case,
     to_clip,
@@ -26,7 +27,9 @@ from benchmarks.accuracy.sounds.clips import Clip
 from benchmarks.accuracy.sounds.tracks import Track
 from sandbox.world.random_streams import stream
 
-APART = (SAME_SCORE, PIANOS, AGAIN, MASH_UP, SAME_DRUMS, LIVE, "reversed", BEYOND)
+APART = (
+    SAME_SCORE, PIANOS, AGAIN, MASH_UP, SAME_DRUMS, LIVE, SPOKEN_COVER, "reversed", BEYOND,
+)  # fmt: skip
 """Families that must be rejected; what lies beyond the range is not searched for."""
 STRANGER = "another track, edited"
 type Plan = Callable[[Track], list[Clip]]

@@ -6,6 +6,7 @@ Pure. No constant of the matcher was chosen on these tracks; their seeds are in 
 from benchmarks.accuracy.full_range.cases import Case
 from benchmarks.accuracy.full_range.edits import EDITS, INVERTED
 from benchmarks.accuracy.sounds.clips import Clip, steps_of
+from benchmarks.accuracy.sounds.studio import COVERS
 from benchmarks.accuracy.sounds.tracks import Kind, Sources, Track
 from sandbox.world.random_streams import stream
 
@@ -18,6 +19,7 @@ SLOWED, NIGHTCORE = "slowed + reverb", "nightcore + voice"
 EXCERPT, VOICE, LOOP = "excerpt", "voice over music", "loop of a short piece"
 BEYOND = "beyond the range"
 MASH_UP, SAME_DRUMS, LIVE = "mash-up of the voice", "same drums, other tune", "live version"
+SPOKEN_COVER = "cover, voice 0 dB"
 AGAIN = "same score, played again"
 SAME_SCORE, PIANOS = "same score, other sound font", "same score, two sampled pianos"
 _FACTORS = (0.502, 0.53, 0.58, 0.66, 0.74, 0.87, 1.13, 1.27, 1.44, 1.61, 1.83, 1.98)
@@ -113,6 +115,11 @@ CASES: tuple[Case, ...] = (
          steps=(("room", 0.2), ("crowd", 6))),
     *_timed(PITCH, "pitch", _BETWEEN_STEPS),
     *(case for case in EDITS if case.family != INVERTED),  # made tracks have one channel
+    *(
+        Case(family=SPOKEN_COVER, label=work.removeprefix("cover "), work=work,
+             steps=(("voice", 0),), relation="material")
+        for work in COVERS
+    ),
 )  # fmt: skip
 _COMPARED = {
     SCORE_SEED: Case(family=SAME_SCORE, label="", work="other font", relation="material"),

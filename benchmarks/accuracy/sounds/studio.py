@@ -24,6 +24,7 @@ Work = Literal[
     "own", "band", "cover sync", "cover tempo", "cover key", "cover performer",
     "other font", "again", "mash-up", "same drums", "stereo",
 ]  # fmt: skip
+COVERS: tuple[Work, ...] = ("cover sync", "cover tempo", "cover key", "cover performer")
 _KEYS = {"kick": 36, "snare": 38, "hat": 42}
 _LOOP_BARS = 4
 PIECES = (0.25, 0.8)
