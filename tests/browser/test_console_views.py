@@ -213,6 +213,21 @@ def test_versions_are_shown_with_their_scores(pages: ConsolePages, locale: str, 
     assert (view.axe(), view.faults) == ([], [])
 
 
+def test_the_card_of_a_version_on_a_phone_shows_its_score_instead_of_a_hot_score(
+    pages: ConsolePages,
+) -> None:
+    envelope = rows_of(1, asked=1, confirmed=1)
+    result = envelope["data"]["result"]
+    video = {**result["aweme_list"][0], "evidence": {"comparison_id": "c1"}, "version_score": 0.53}
+    result["versions"] = {"count": 1, "aweme_list": [video]}
+    view = pages.open(viewport={"width": 390, "height": 844})
+    answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
+    view.show(f"#/job/{JOB_ID}?tab=versions")
+    panel = view.page.locator("#panel")
+    expect(panel).to_contain_text("Version score 0.53")
+    expect(panel).not_to_contain_text("Hot score")
+
+
 def test_a_result_that_was_not_searched_for_versions_says_so(view: ConsolePage) -> None:
     envelope = rows_of(1, asked=1, confirmed=1)
     envelope["data"]["result"]["versions"] = None

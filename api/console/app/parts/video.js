@@ -106,15 +106,18 @@ export function VideoCell({ video, isMarked = true }) {
 const MOST_ON_CARD = 2;
 const COUNT_ICONS = { digg_count: "heart", comment_count: "speech", collect_count: "keep", share_count: "share" };
 
-// A video on a phone; `pick`: the box that chooses it, `action`: a button of the row.
-export function VideoCard({ video, pick, action }) {
+// A figure with its name, as it stands on a card.
+export const CardFigure = ({ name, children }) => html`<span>${name} <b>${children}</b></span>`;
+
+// A video on a phone; `pick`: the box that chooses it, `action`: a button of the row, `figure`: what it is ordered by.
+export function VideoCard({ video, pick, action, figure }) {
   return html`
     <span class="rank">${video.rank ?? ""}${pick}</span>
     <div class="stack tight">
       <${VideoCell} video=${video} />
       <div class="meta">
         <${AccountLink} author=${video.author} />
-        <span>${t("stat.hot_score")} <b>${compact(video.hot_score)}</b></span>
+        ${figure ?? html`<${CardFigure} name=${t("stat.hot_score")}>${compact(video.hot_score)}<//>`}
       </div>
       <div class="meta counts">
         ${Object.entries(COUNT_ICONS).map(([name, icon]) => html`

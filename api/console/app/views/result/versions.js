@@ -8,7 +8,7 @@ import { ExportMenu, fileOrder } from "../../parts/export.js";
 import { PlayButton } from "../../parts/media/play_button.js";
 import { sortRows, Table } from "../../parts/table.js";
 import { Empty } from "../../parts/ui.js";
-import { AccountLink, VideoCard, VideoCell } from "../../parts/video.js";
+import { AccountLink, CardFigure, VideoCard, VideoCell } from "../../parts/video.js";
 import "../../messages/figures.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
@@ -41,7 +41,9 @@ export function Versions({ job, query }) {
       caption=${t("tab.versions")}
       order=${order}
       onOrder=${setOrder}
-      card=${(video) => html`<${VideoCard} video=${video} action=${evidenceOf(video)} />`}
+      card=${(video) => html`
+        <${VideoCard} video=${video} action=${evidenceOf(video)} figure=${scoreOnCard(video)} />
+      `}
     />
   `;
 }
@@ -51,6 +53,10 @@ const evidenceOf = ({ evidence }) => html`
     <${PlayButton} id=${evidence.comparison_id} />${" "}
     <a href=${link(["evidence", evidence.comparison_id])}>${t("act.open")}</a>
   </span>
+`;
+
+const scoreOnCard = (video) => html`
+  <${CardFigure} name=${t("col.version_score")}>${decimal(video.version_score, 2)}<//>
 `;
 
 function columnsOfVersions() {
