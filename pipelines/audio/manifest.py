@@ -12,7 +12,7 @@ from pathlib import Path
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import judging, verify
+from pipelines.audio.matching import common_sounds, judging, verify
 from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
 from warehouse.files import file_problem, is_url
 from warehouse.records.errors import InputError
@@ -215,6 +215,8 @@ def recompute(
                 again = judging.judge_windows(reference, candidate, limits, stretches) or unchanged
     if again is None:
         return None
+    if stored.shared_part == common_sounds.COMMON_SOUND and again.verdict == "variant":
+        again = common_sounds.as_common_sound(again)  # the list of then is no measure of the pair
     again = verify.with_likely_kind(reference, candidate, again, limits)
     if stored.version_score is None:
         return again

@@ -25,7 +25,9 @@ from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, judging_version, sound_from_row
 from pipelines.audio.index.identify import MOST_TRIED
 from pipelines.audio.index.reference_index import BRIEF, INDEX_VERSION, IndexFolder, IndexHit
+from pipelines.audio.matching.common_sounds import CommonSound
 from pipelines.audio.matching.verify import compare_pair
+from pipelines.scan.common_sounds import load_common_sounds
 from pipelines.scan.marts import comparison_row
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import catalogs
@@ -187,6 +189,7 @@ class SoundMatches:
         self._engine = references.engine
         self._references = references
         self._limits = limits
+        self._common_sounds: list[CommonSound] = []
         self._file = None if folder is None else folder / "looked-up.json"
         self._looked_up, self._uses = _read(self._file, references)
 
@@ -216,6 +219,7 @@ class SoundMatches:
             for row in catalogs.read_fetched_sounds(self._engine, tracks)
             if self._looked_up.get(row["sound_sha256"], 0) < size
         ]
+        self._common_sounds = load_common_sounds(self._engine)
         counts = MatchCounts()
         compared = catalogs.read_compared_pairs(
             self._engine, tracks, library_version=judging_version()
@@ -261,7 +265,9 @@ class SoundMatches:
             if not uses or reference is None:
                 continue
             # Two tracks may share a reference: it is compared once, with a row for each track.
-            evidence = compare_pair(reference, sound, limits=self._limits)
+            evidence = compare_pair(
+                reference, sound, limits=self._limits, common_sounds=self._common_sounds
+            )
             if evidence.verdict in MATCHES:  # further references of the track add nothing
                 done_tracks |= {row["track_music_id"] for row in uses}
             for use in uses:

@@ -538,6 +538,9 @@ _JUDGED: Mapping[str, Message] = {
     "common_part_too_short": Message("only a short part of it is the same", "仅有一小段相同"),
     "opening_sound": Message("only the sound at the beginning is the same", "仅开头音效相同"),
     "closing_sound": Message("only the sound at the end is the same", "仅结尾音效相同"),
+    "common_sound": Message(
+        "only a sound that many tracks have is the same", "仅有许多曲目常用的音效相同"
+    ),
     "excerpt_variant": Message(
         "2 to 5.5 s of the same recording, too short for a confirmation",
         "同一录音的 2 至 5.5 秒，过短而不能确认",

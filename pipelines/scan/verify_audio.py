@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 import structlog
@@ -33,6 +34,7 @@ from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.captures.journal import measured_key, sound_key
 from pipelines.platform.sources.table import SoundFile
 from pipelines.scan.collect import add_reads, run_all
+from pipelines.scan.common_sounds import is_excerpt
 from pipelines.scan.rules import expansion
 from pipelines.scan.rules.expansion import pairs_with_excerpts
 from pipelines.scan.scan_run import ScanRun
@@ -42,6 +44,9 @@ from warehouse.records import evidence
 from warehouse.records.errors import UpstreamError
 from warehouse.records.values import Row
 from warehouse.records.videos import Music, ServiceSong, Video
+
+if TYPE_CHECKING:
+    from pipelines.audio.matching.common_sounds import CommonSound
 
 # Cut excerpts of sounds that users may want to judge, in the background of the scan.
 #
@@ -422,16 +427,8 @@ async def verify_music(
         # One comparable sound decides on the music id. Without any file the media host refuses.
         if not _any_downloaded(sounds) or any(isinstance(sound, MeasuredSound) for sound in sounds):
             break
-    from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
-
     with run.stopwatch.waiting("audio"):
-        verdict = await asyncio.to_thread(
-            verify_group,
-            list(references.values()),
-            sounds,
-            limits=evidence.MatchThresholds(match_threshold=run.parameters.match_threshold),
-            keeps_order=True,
-        )
+        verdict = await asyncio.to_thread(_judge_group, run, references, sounds)
     reference_ids = list(references)
     comparisons = [
         to_comparison(
@@ -445,6 +442,36 @@ async def verify_music(
     if comparisons:
         cut_group_excerpts(run, [video.aweme_id for video in batch], comparisons)
     return verdict, comparisons
+
+
+def _judge_group(
+    run: ScanRun, references: ReferenceSounds, sounds: Sequence[SoundMeasurement]
+) -> GroupVerdict:
+    """Compare sounds with the references; an excerpt that is a common sound does not count."""
+    from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
+
+    common: Sequence[CommonSound] = ()
+    while True:
+        verdict = verify_group(
+            list(references.values()),
+            sounds,
+            limits=evidence.MatchThresholds(match_threshold=run.parameters.match_threshold),
+            keeps_order=True,
+            common_sounds=common,
+        )
+        best = verdict.best
+        if best is None or not is_excerpt(best.evidence):
+            return verdict
+        reference_id, reference = list(references.items())[best.reference_index]
+        candidate = sounds[best.candidate_index]
+        assert isinstance(reference, MeasuredSound), "a match was measured"
+        assert isinstance(candidate, MeasuredSound), "a match was measured"
+        longer = run.sounds.common.after_excerpt(
+            run, (reference_id, reference), candidate, best.evidence
+        )
+        if len(longer) == len(common):
+            return verdict
+        common = longer
 
 
 def to_comparison(

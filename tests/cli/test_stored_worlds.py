@@ -37,6 +37,7 @@ READING = (
     ("chart", "song", "hash:1"),
     ("audio", "annotations"),
     ("audio", "explain", "0a"),
+    ("audio", "common-sounds"),
     ("replay",),
     ("backup", "copy"),
 )
@@ -48,6 +49,7 @@ WRITING = (
     ("chart", "link", "hash:1", "7348759830572834348"),
     ("chart", "judge"),
     ("audio", "annotate", "0a", "same"),
+    ("audio", "dismiss-sound", "0a"),
     ("replay", "--write"),
     ("maintain",),
 )

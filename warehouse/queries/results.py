@@ -249,6 +249,51 @@ def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) ->
     return _first_rows(engine, sounds, "sound_sha256", sha256s, version=feature_version)
 
 
+def read_common_sounds(engine: Engine) -> list[Row]:
+    """Return the newest row of each common sound, the last learnt first."""
+    return engine.rows(
+        """
+        from marts.common_sounds
+        qualify row_number() over (partition by common_sound_id order by committed_at desc) = 1
+        order by learnt_at desc, common_sound_id
+        """
+    )
+
+
+def read_excerpts(engine: Engine, *, without_track: str) -> list[Row]:
+    """Return the stretches of other tracks' references that were accepted as excerpts.
+
+    At most 20 of a track and 200 in all, the newest first; one pair of each stretch.
+    """
+    return engine.rows(
+        """
+        with pairs as (
+            select
+                track_music_id, comparison_id, reference_sha256, reference_start_s, overlap_s,
+                committed_at
+            from (
+                from marts.audio_comparisons
+                union all by name
+                from marts.catalog_matches
+            )
+            where verdict = 'variant' and speed = 1 and semitones = 0
+                and reference_sha256 is not null and track_music_id <> $track
+            qualify row_number() over (
+                partition by track_music_id, reference_sha256, round(reference_start_s)
+                order by committed_at desc, comparison_id
+            ) = 1
+        )
+        from pairs
+        qualify row_number() over (
+            partition by track_music_id order by committed_at desc, comparison_id
+        ) <= 20
+        order by committed_at desc, comparison_id
+        limit 200
+        """,
+        track=without_track,
+    )
+
+
 def read_candidates(engine: Engine, job_id: str) -> list[Row]:
     """Return every candidate of a job with its outcome, in the order of processing."""
     return engine.rows(

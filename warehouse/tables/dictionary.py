@@ -38,7 +38,8 @@ _ENTITY_COLUMNS = frozenset({"entity_id", "source_entity_id"})
 _KEPT_COLUMNS = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
     "assumption", "not_audited_reason", "not_estimated_reason", "unit",
-    "candidate_music_id", "capture_id", "ch_id", "codec", "comparison_id", "confidence",
+    "candidate_music_id", "capture_id", "ch_id", "codec", "common_sound_id", "comparison_id",
+    "comparison_ids", "confidence",
     "content_type", "data_provider", "direction", "erasure_id", "error_type", "feature_version",
     "copy_evidence", "copy_of_music_id", "created_at_check", "evidence", "source_basis",
     "created_at_source", "follower_count_source", "music_service_track_id", "reference_source",
@@ -49,8 +50,9 @@ _KEPT_COLUMNS = frozenset({
     "observation", "origin", "outcome", "parameters", "parser_version", "probe_id", "question",
     "reference_music_id", "relation", "report_id", "result_list", "said", "scan_job_id",
     "search_relevance_level", "segment", "song_hash", "song_key",
-    "revision", "shared_part", "source_music_id", "source_surface", "stage", "stop_reason",
-    "surface", "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
+    "revision", "shared_part", "source_music_id", "source_surface", "stage", "status",
+    "stop_reason", "surface", "title_relation", "track_music_id", "track_music_ids", "verdict",
+    "via_music_id", "volid",
 })  # fmt: skip
 LEFT_OUT = frozenset({
     "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",

@@ -161,6 +161,13 @@ join marts.audio_comparisons using (comparison_id)
 group by all
 order by verdict, said
 
+-- marts.common_sounds: Which sounds make no excerpt, and which tracks share them?
+select common_sound_id, aweme_id, start_s, duration_s, track_music_ids, learnt_at
+from marts.common_sounds
+qualify row_number() over (partition by common_sound_id order by committed_at desc) = 1
+    and status = 'learnt'
+order by learnt_at desc, common_sound_id
+
 -- marts.confirmed_videos: By which evidence was each track's use confirmed?
 select music_id, link_type, count(distinct aweme_id) as videos
 from marts.confirmed_videos

@@ -209,6 +209,31 @@ CONCLUSIONS: tuple[Table, ...] = (
             COMMITTED,
         ),
     ),
+    Table(
+        "marts.common_sounds",
+        "sound of a few seconds that unrelated tracks share, and time of its status",
+        ("common_sound_id", "committed_at"),
+        (
+            required("common_sound_id", TEXT, "common sound"),
+            required("status", TEXT, "learnt, or dismissed by a user: it counts no more"),
+            required("learnt_at", TIME, "when it was learnt"),
+            required(
+                "aweme_id", TEXT, "video of a track that has it, or song of the service"
+            ),
+            required("sound_sha256", TEXT, "sound of that video in raw.sounds"),
+            required("start_s", FLOAT, "where it begins in that sound, in seconds"),
+            required("duration_s", FLOAT, "its length in seconds"),
+            required("track_music_ids", TEXT_LIST, "unrelated tracks that share it"),
+            required("comparison_ids", TEXT_LIST, "earlier accepted pairs that taught it"),
+            required("first_seen_at", TIME, "when the first of these pairs was stored"),
+            required("features", BYTES, "its uncentred features, packed"),
+            required("feature_version", TEXT, "version of the feature extraction"),
+            COMMITTED,
+        ),
+        references=refer(
+            aweme_id="videos", exceptions={"aweme_id": "a song of the music service is no video"}
+        ),
+    ),
     # Conclusions of a scan about videos, round by round, and what follows from them.
     Table(
         "marts.confirmed_videos",

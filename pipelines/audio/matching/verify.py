@@ -11,6 +11,7 @@ import numpy as np
 from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching import agreement, group_verdict, hypotheses, judging
+from pipelines.audio.matching.common_sounds import CommonSound, judge_excerpt
 from pipelines.audio.matching.scoring import add_rejection_hint
 from pipelines.audio.matching.versions import version_score
 from warehouse.records.evidence import (
@@ -48,6 +49,7 @@ def compare_pair(
     *,
     limits: MatchThresholds,
     search: bool = True,
+    common_sounds: Sequence[CommonSound] = (),
 ) -> PairEvidence:
     """Compare two unchanged sounds; if they do not match and `search` is set, look further.
 
@@ -62,9 +64,12 @@ def compare_pair(
         candidate: The candidate, or why it cannot be compared.
         limits: Limits of the verdict.
         search: Whether to search for edits and common stretches.
+        common_sounds: Sounds that make no excerpt of the music.
     """
     evidence = _judge_unedited(reference, candidate, limits)
-    return _search_further(reference, candidate, evidence, limits) if search else evidence
+    if not search:
+        return evidence
+    return _search_further(reference, candidate, evidence, limits, common_sounds=common_sounds)
 
 
 def _judge_unedited(
@@ -87,6 +92,7 @@ def _search_further(
     limits: MatchThresholds,
     *,
     edits: bool = True,
+    common_sounds: Sequence[CommonSound] = (),
 ) -> PairEvidence:
     """Return the best evidence: unedited, of other windows, of an edit, or of a few seconds.
 
@@ -98,7 +104,7 @@ def _search_further(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     first, second = reference.features, candidate.features
-    result = _search(first, second, unedited, limits, edits=edits)
+    result = _search(first, second, unedited, limits, edits=edits, common_sounds=common_sounds)
     evidence = with_likely_kind(first, second, result.evidence, limits)
     if result.edits:
         evidence = with_version_score(first, second, evidence)
@@ -142,6 +148,7 @@ def _search(
     limits: MatchThresholds,
     *,
     edits: bool,
+    common_sounds: Sequence[CommonSound],
 ) -> _SearchResult:
     # The unchanged sounds again, where peaks suggest another window or alignment.
     stretches = stretches_to_judge(reference, candidate, unedited)
@@ -159,7 +166,7 @@ def _search(
     if best.verdict == "variant":
         return _SearchResult(evidence=best, edits=edits, both=with_both)
     # A few common seconds. Their distances explain a rejection only if nothing else was measured.
-    excerpt = judging.judge_excerpt(reference, candidate, limits, stretches)
+    excerpt = judge_excerpt(reference, candidate, limits, stretches, common_sounds)
     if excerpt is not None and (
         STRENGTH[excerpt.verdict] > STRENGTH[best.verdict] or excerpt.shared_part is not None
     ):
@@ -232,6 +239,7 @@ def verify_group(
     search: bool = True,
     stops_when_sure: bool = True,
     keeps_order: bool = False,
+    common_sounds: Sequence[CommonSound] = (),
 ) -> group_verdict.GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
@@ -262,7 +270,7 @@ def verify_group(
             if stops_when_sure and is_sure:
                 return _group_verdict(pairs)
     if search and pairs and all(pair.evidence.verdict != "confirmed" for pair in pairs):
-        pairs = _searched_pairs(references, chosen, pairs, limits)
+        pairs = _searched_pairs(references, chosen, pairs, limits, common_sounds)
     return _group_verdict(pairs)
 
 
@@ -271,6 +279,7 @@ def _searched_pairs(
     candidates: Sequence[SoundMeasurement],
     pairs: Sequence[group_verdict.GroupPair],
     limits: MatchThresholds,
+    common_sounds: Sequence[CommonSound],
 ) -> list[group_verdict.GroupPair]:
     """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
@@ -294,6 +303,7 @@ def _searched_pairs(
             pair.evidence,
             limits,
             edits=index == first or near or not alike[index],
+            common_sounds=common_sounds,
         )
         searched.append(replace(pair, evidence=evidence))
     return searched

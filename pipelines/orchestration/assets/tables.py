@@ -18,6 +18,7 @@ OTHER_GROUPS: Mapping[str, str] = {
     "raw.accounts": CONCLUDE,
     "marts.annotations": CONCLUDE,
     "marts.catalog_matches": CONCLUDE,
+    "marts.common_sounds": CONCLUDE,
     "marts.chart_links": "chart",
 }
 """Tables whose rows follow from what scans conclude, or that only the chart reads."""
@@ -42,6 +43,7 @@ FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.sounds": ("marts/video_details",),
     "marts.annotations": ("marts/audio_comparisons",),
     "marts.catalog_matches": ("marts/audio_comparisons", "raw/sounds"),
+    "marts.common_sounds": ("marts/audio_comparisons", "raw/sounds"),
 }
 """The steps and tables that the rows of each table come from."""
 
@@ -200,6 +202,11 @@ COLUMNS_FROM: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **_same("raw.sounds", "feature_version", "library_version"),
     },
     "marts.annotations": _same("marts.audio_comparisons", "comparison_id"),
+    "marts.common_sounds": {
+        **_same("raw.sounds", "aweme_id", "sound_sha256", "features", "feature_version"),
+        "track_music_ids": ("marts.audio_comparisons.track_music_id",),
+        "comparison_ids": ("marts.audio_comparisons.comparison_id",),
+    },
     "marts.confirmed_videos": {
         "music_id": ("raw.tracks.music_id",),
         "aweme_id": ("raw.videos.aweme_id",),

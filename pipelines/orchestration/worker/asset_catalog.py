@@ -1,9 +1,10 @@
 """Report rows that were written outside of a run to Dagster's asset catalog.
 
 A run reports what it writes. What the API refreshes (profiles, posts, lists, hashtags, the chart),
-annotations and erasures have no run, so a thread of the worker compares each table with the
-catalog and reports one runless materialization per table and round. The catalog itself holds which
-version was reported last, so nothing else is stored, and a failed report is repeated.
+annotations, dismissed common sounds and erasures have no run, so a thread of the worker compares
+each table with the catalog and reports one runless materialization per table and round. The catalog
+itself holds which version was reported last, so nothing else is stored, and a failed report is
+repeated.
 Not here: the observations of whole tables (`checks/tables.py`).
 """
 
@@ -41,6 +42,7 @@ WRITTEN_OUTSIDE_RUNS = (
     "raw.erasures",
     "marts.chart_links",
     "marts.annotations",
+    "marts.common_sounds",
     "marts.surface_health",
 )
 """The tables that not only runs append to."""

@@ -20,6 +20,7 @@ from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.captures.session import CaptureCounters
 from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.sources.table import PARSER_VERSION
+from pipelines.scan.common_sounds import CommonSoundList
 from pipelines.scan.rules.candidate_pool import Sighting
 from pipelines.scan.rules.expansion import TrackLink, link_versions
 from pipelines.scan.runtime import Runtime
@@ -164,7 +165,7 @@ class SoundWorkspace:
 
     `rows` are measured sounds not yet written, `files` downloaded files kept for excerpts by video
     id, `cutting` the tasks that cut these, `stored` the stored features by video id, `references`
-    the decoded references of `ScanState.references`.
+    the decoded references of `ScanState.references`, `common` the common sounds.
     """
 
     rows: list[dict[str, object]] = field(default_factory=list)
@@ -172,6 +173,7 @@ class SoundWorkspace:
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
     stored: dict[str, Row] = field(default_factory=dict)
     references: ReferenceSounds = field(default_factory=dict)
+    common: CommonSoundList = field(default_factory=CommonSoundList)
 
 
 @cache

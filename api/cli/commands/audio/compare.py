@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
+from api.cli.commands.audio.common_sounds import common_sounds, dismiss_sound
 from api.cli.commands.audio.explain import explain
 from api.cli.commands.audio.identify import identify
 from api.cli.options import JsonDocumentOption, MatchThreshold
@@ -30,6 +31,8 @@ audio_app.command("identify")(identify)
 audio_app.command("explain")(explain)
 audio_app.command("annotate")(annotate)
 audio_app.command("annotations")(annotations)
+audio_app.command("common-sounds")(common_sounds)
+audio_app.command("dismiss-sound")(dismiss_sound)
 _LIMITS = MatchThresholds()
 _LIST_OPTIONS = ("--reference", "--candidate")
 _DEFAULT_WORKERS = os.cpu_count() or 1

@@ -1,0 +1,60 @@
+"""`sametrack audio common-sounds` and `audio dismiss-sound`: sounds that make no excerpt."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from api.cli.stores import stored_settings
+from api.cli.terminal import out, safe
+from api.settings import ApiSettings
+from pipelines.documents.messages import counted
+from pipelines.open_stores import open_chosen_home, open_engine_of, open_lake_of
+
+
+def common_sounds() -> None:
+    """List the sounds that unrelated tracks share, and that make no excerpt.
+
+    Scans learn them. `sametrack audio dismiss-sound ID` dismisses a wrong one.
+    """
+    from warehouse.queries.results import read_common_sounds  # noqa: PLC0415 -- loads DuckDB, 0.5 s
+
+    settings = stored_settings()
+    with open_engine_of(settings, open_chosen_home(settings)) as engine:
+        rows = read_common_sounds(engine)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("id", "video", "learnt", "status"):
+        table.add_column(name, overflow="fold")
+    for name in ("from", "length", "tracks"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["common_sound_id"],
+            safe(row["aweme_id"]),
+            f"{row['learnt_at']:%Y-%m-%d}",
+            row["status"],
+            f"{row['start_s']:.1f} s",
+            f"{row['duration_s']:.1f} s",
+            str(len(row["track_music_ids"])),
+        )
+    if rows:
+        out.print(table)
+    out.print(counted(len(rows), "common sound"))
+
+
+def dismiss_sound(
+    common_sound_id: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of a common sound, see `audio common-sounds`.")
+    ],
+) -> None:
+    """Dismiss a common sound: it counts no more, and is not learnt again.
+
+    Stored verdicts stay as they are; the next scan of a track judges its videos anew.
+    """
+    from pipelines.scan.common_sounds import dismiss  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
+
+    settings = ApiSettings()
+    home = open_chosen_home(settings)
+    with open_engine_of(settings, home) as engine:
+        dismiss(open_lake_of(settings, home), engine, common_sound_id)
+    out.print(f"[bold]{safe(common_sound_id)}[/] dismissed")
