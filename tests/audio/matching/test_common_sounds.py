@@ -116,7 +116,7 @@ def test_a_common_sound_is_no_excerpt_and_keeps_its_evidence(
     band: Band, measure_clip: ClipMeasurer, jingle: Samples, references: list[MeasuredSound],
     common_sound: CommonSound,
 ) -> None:  # fmt: skip
-    video = measure_clip(with_inside(band.track(6), jingle, at_s=4))
+    video = measure_clip(with_inside(band.track(5), jingle))
     accepted = compare_pair(references[0], video, limits=LIMITS)
     assert (accepted.verdict, accepted.reason) == ("variant", "excerpt_variant")
 
@@ -137,7 +137,7 @@ def test_a_dismissed_sound_makes_excerpts_again(
     band: Band, measure_clip: ClipMeasurer, jingle: Samples, references: list[MeasuredSound],
     common_sound: CommonSound,
 ) -> None:  # fmt: skip
-    video = measure_clip(with_inside(band.track(6), jingle, at_s=4))
+    video = measure_clip(with_inside(band.track(5), jingle))
     dismissed = replace(common_sound, is_dismissed=True)
     evidence = compare_pair(references[0], video, limits=LIMITS, common_sounds=[dismissed])
     assert evidence.verdict == "variant"
