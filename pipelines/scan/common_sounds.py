@@ -24,8 +24,8 @@ from warehouse.records.evidence import MatchThresholds, PairEvidence, variant_ki
 from warehouse.records.values import Row
 
 if TYPE_CHECKING:
-    from pipelines.audio.matching.common_sound_learning import LearntSound, TrackExcerpt
     from pipelines.audio.matching.common_sounds import CommonSound
+    from pipelines.scan.rules.common_sound_learning import LearntSound, TrackExcerpt
     from pipelines.scan.scan_run import ScanRun
 
 TABLE = "marts.common_sounds"
@@ -96,7 +96,8 @@ class CommonSoundList:
             candidate: The candidate.
             pair: Their evidence.
         """
-        from pipelines.audio.matching import common_sound_learning, common_sounds  # noqa: PLC0415 -- see the docstring
+        from pipelines.audio.matching import common_sounds  # noqa: PLC0415 -- see the docstring
+        from pipelines.scan.rules import common_sound_learning  # noqa: PLC0415 -- see the docstring
 
         reference_id, sound = reference
         assert pair.reference_start_s is not None, "an accepted pair was measured"
@@ -154,7 +155,7 @@ def _to_row(run: "ScanRun", reference_id: str, own: "TrackExcerpt", learnt: "Lea
 
 def _load_excerpts(engine: Engine, music_id: str) -> "list[TrackExcerpt]":
     """Return excerpts of other tracks whose sounds are stored, the newest first."""
-    from pipelines.audio.matching.common_sound_learning import TrackExcerpt  # noqa: PLC0415 -- see the docstring
+    from pipelines.scan.rules.common_sound_learning import TrackExcerpt  # noqa: PLC0415 -- see the docstring
 
     rows = read_excerpts(engine, without_track=music_id)
     stored = read_sounds(engine, [row["reference_sha256"] for row in rows], FEATURE_VERSION)

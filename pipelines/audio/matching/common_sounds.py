@@ -1,7 +1,7 @@
 """Common sounds: a jingle, an effect or a meme of a few seconds that unrelated tracks share.
 
 A common stretch of two sounds that is such a sound is no excerpt of the music. Not here: how a
-sound becomes a common one (`common_sound_learning.py`), where the list is kept.
+sound becomes a common one (`pipelines/scan/rules`), where the list is kept.
 """
 
 from collections.abc import Sequence

@@ -8,14 +8,14 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.manifest import deviations, recompute
-from pipelines.audio.matching.common_sound_learning import (
+from pipelines.audio.matching.common_sounds import CommonSound
+from pipelines.audio.matching.verify import compare_pair, verify_group
+from pipelines.scan.rules.common_sound_learning import (
     LEAST_TRACKS,
     LearntSound,
     TrackExcerpt,
     learn_common_sound,
 )
-from pipelines.audio.matching.common_sounds import CommonSound
-from pipelines.audio.matching.verify import compare_pair, verify_group
 from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds
