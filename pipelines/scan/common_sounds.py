@@ -1,7 +1,8 @@
 """The common sounds of a store: read, learn and dismiss them.
 
 A scan needs them only once a pair was accepted by an excerpt; until then nothing is read. The rules
-are in `pipelines.audio.matching`, whose compiled loops are imported with the first such pair.
+are in `pipelines.audio.matching` and `pipelines.scan.rules`; the compiled loops of both are
+imported with the first such pair.
 """
 
 import threading

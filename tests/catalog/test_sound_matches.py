@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipelines.audio.features.measurement import measure_features
@@ -207,3 +208,40 @@ def test_sound_look_up_holds_a_lock_against_other_processes(tmp_path: Path) -> N
         assert (first, second) == (True, False)
     with held(tmp_path) as again:
         assert again
+
+
+def test_a_common_sound_is_no_excerpt(small_store: Any) -> None:
+    jingle = track(9, seconds=SECONDS)[RATE : 4 * RATE]
+
+    def with_jingle(sha256: str, seed: int) -> Any:
+        song = track(seed, seconds=SECONDS)
+        samples = np.concatenate([song[: 6 * RATE], jingle, song[6 * RATE :]])
+        name, row = sound(sha256, seed)
+        return name, {**row, "features": pack_features(measure_features(samples, RATE))}
+
+    store(
+        small_store,
+        [compared(BOATS, "video", reference="boats"), compared(OTHER, "n", reference="other"),
+         with_jingle("boats", 1), with_jingle("other", 2), with_jingle("video", 5)],
+    )  # fmt: skip
+
+    def reasons(engine: Engine) -> set[str]:
+        look_up(engine, None)
+        engine.refresh()
+        rows = engine.rows("select reason from marts.catalog_matches")
+        return {str(row["reason"]) for row in rows}
+
+    with closing(Engine(small_store.lake)) as engine:
+        assert "excerpt_variant" in reasons(engine)
+        common = filled(
+            "marts.common_sounds", common_sound_id="c", status="learnt", learnt_at=AFTER,
+            aweme_id="boats", sound_sha256="boats", start_s=6.0, duration_s=3.0,
+            track_music_ids=[], comparison_ids=[], first_seen_at=AFTER,
+            features=pack_features(measure_features(jingle, RATE)), feature_version=FEATURE_VERSION,
+        )  # fmt: skip
+        store(small_store, [("marts.common_sounds", common)])
+        small_store.lake.delete("marts.catalog_matches", "track_music_id", [BOATS, OTHER])
+        engine.refresh()
+        again = reasons(engine)
+        assert "common_sound" in again
+        assert "excerpt_variant" not in again

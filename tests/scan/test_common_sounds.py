@@ -129,10 +129,15 @@ def accepted(seed: int, videos: dict[str, MeasuredSound]) -> Row:
 def fill(
     opened: Stores, videos: dict[str, MeasuredSound], *, scanned: tuple[int, ...] = TRACKS[:-1]
 ) -> None:
-    """Store all sounds, and the excerpts that the scans of these tracks have accepted."""
+    """Store all sounds, and the excerpts of these tracks that were accepted.
+
+    The scans of the tracks have accepted them, the last one the look-up of a catalogue.
+    """
     _, lake, engine = opened
     lake.append("raw.sounds", [stored(name, sound) for name, sound in videos.items()])
-    lake.append("marts.audio_comparisons", [accepted(seed, videos) for seed in scanned])
+    *pairs, matched = [accepted(seed, videos) for seed in scanned]
+    lake.append("marts.audio_comparisons", pairs)
+    lake.append("marts.catalog_matches", [{**matched, "vote_count": 50}])
     engine.refresh()
 
 

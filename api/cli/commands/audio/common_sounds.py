@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from api.cli.stores import stored_settings
 from api.cli.terminal import out, safe
@@ -17,28 +16,21 @@ def common_sounds() -> None:
 
     Scans learn them. `sametrack audio dismiss-sound ID` dismisses a wrong one.
     """
-    from warehouse.queries.results import read_common_sounds  # noqa: PLC0415 -- loads DuckDB, 0.5 s
+    from pipelines.scan.common_sounds import DISMISSED  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
+    from warehouse.queries.results import read_common_sounds  # noqa: PLC0415 -- as above
 
     settings = stored_settings()
     with open_engine_of(settings, open_chosen_home(settings)) as engine:
         rows = read_common_sounds(engine)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("id", "video", "learnt", "status"):
-        table.add_column(name, overflow="fold")
-    for name in ("from", "length", "tracks"):
-        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(
-            row["common_sound_id"],
-            safe(row["aweme_id"]),
-            f"{row['learnt_at']:%Y-%m-%d}",
-            row["status"],
-            f"{row['start_s']:.1f} s",
-            f"{row['duration_s']:.1f} s",
-            str(len(row["track_music_ids"])),
+        place = f"{row['duration_s']:.1f} s at {row['start_s']:.1f} s of {safe(row['aweme_id'])}"
+        tracks = counted(len(row["track_music_ids"]), "track")
+        status = ", dismissed" if row["status"] == DISMISSED else ""
+        out.print(
+            f"[bold]{row['common_sound_id']}[/] {place}, {tracks}, "
+            f"learnt {row['learnt_at']:%Y-%m-%d}{status}",
+            soft_wrap=True,
         )
-    if rows:
-        out.print(table)
     out.print(counted(len(rows), "common sound"))
 
 
@@ -51,7 +43,7 @@ def dismiss_sound(
 
     Stored verdicts stay as they are; the next scan of a track judges its videos anew.
     """
-    from pipelines.scan.common_sounds import dismiss  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
+    from pipelines.scan.common_sounds import dismiss  # noqa: PLC0415 -- as above
 
     settings = ApiSettings()
     home = open_chosen_home(settings)
