@@ -17,8 +17,6 @@ from pipelines.audio.matching.shared_parts import CommonPiece, common_piece
 from warehouse.records.evidence import EXCERPT_OVERLAP_S, MatchThresholds, PairEvidence
 
 COMMON_SOUND: Literal["common_sound"] = "common_sound"
-SURE_EXCESS = 8.0
-"""Of votes of peaks; unrelated sounds reach about 4."""
 _EXCERPT_FRAMES = EXCERPT_OVERLAP_S / FINE_HOP_S
 
 
@@ -98,7 +96,7 @@ def covers(sound: Peaks, candidate: Peaks, piece: CommonPiece) -> bool:
     first, last = piece.first_frame, piece.last_frame
     within = cut_peaks(candidate, first, last)
     for stretch in common_stretches(sound, within):
-        if stretch.excess < SURE_EXCESS:
+        if stretch.excess < judging.SURE_EXCESS:
             continue
         heard = common_piece(
             sound,

@@ -42,7 +42,7 @@ TEMPO_DRIFTS = "tempo_drifts"
 _RULE_NOT_MET = "distances_above_limits"
 _TOO_SHORT = "common_part_too_short"
 _LEAST_MEASURED_S = 1.8  # two seconds whose first and last peaks lie inside them
-_SURE_EXCESS = 8.0  # of votes of peaks; unrelated sounds reach about 4
+SURE_EXCESS = 8.0  # of votes of peaks; unrelated sounds reach about 4
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 LEAST_EDIT_S = 0.8 * EDIT_OVERLAP_S  # what four seconds are at another speed
 
@@ -474,7 +474,7 @@ def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
     Unrelated sounds have no such alignment.
     """
     stretches = common_stretches(reference.peaks, candidate.peaks)
-    if not stretches or stretches[0].excess < _SURE_EXCESS:
+    if not stretches or stretches[0].excess < SURE_EXCESS:
         return None
     first, last = stretches[0].first_frame, stretches[0].last_frame
     match = match_peaks(

@@ -18,7 +18,8 @@ import numpy as np
 from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.agreement import common_stretches
-from pipelines.audio.matching.common_sounds import SURE_EXCESS, cut_peaks
+from pipelines.audio.matching.common_sounds import cut_peaks
+from pipelines.audio.matching.judging import SURE_EXCESS
 from pipelines.audio.matching.shared_parts import common_piece
 from pipelines.audio.matching.verify import compare_pair
 from warehouse.records.evidence import MatchThresholds
