@@ -221,12 +221,11 @@ def phase_certainty(match: PeakMatch) -> float:
     pairs = _phase_pairs(match, most=_MOST_PAIRS)
     if pairs is None:
         return 0.0
-    best = _certainty(pairs, 0.0, CERTAIN)
+    best = _certainty(pairs, 0.0)
     for slope in pairs.slopes:
         if best >= CERTAIN:
             break
-        certainty = _certainty(pairs, slope, CERTAIN + _TRIALS_PENALTY)
-        best = max(best, certainty - _TRIALS_PENALTY)
+        best = max(best, _certainty(pairs, slope) - _TRIALS_PENALTY)
     return best
 
 
@@ -343,14 +342,9 @@ def _pairs(match: PeakMatch) -> NDArray[np.int64]:
     )
 
 
-def _certainty(pairs: _PhasePairs, slope: float, enough: float) -> float:
+def _certainty(pairs: _PhasePairs, slope: float) -> float:
     return kernels.largest_certainty(
-        pairs.phases(slope),
-        pairs.hertz,
-        pairs.tones,
-        1.25 * FINE_HOP_S,
-        _DELAY_STEP_S,
-        enough,
+        pairs.phases(slope), pairs.hertz, pairs.tones, 1.25 * FINE_HOP_S, _DELAY_STEP_S
     )
 
 

@@ -16,6 +16,7 @@ BestCell = tuple[float, int, int]
 _loop = njit(cache=True, error_model="numpy")
 _fast_loop = njit(cache=True, error_model="numpy", fastmath=True)
 """Sums in another order are allowed: all numbers are finite."""
+_BLOCK = 32  # delays: a whole number of the widest registers
 
 
 @_fast_loop
@@ -206,7 +207,6 @@ def largest_certainty(
     tones: NDArray[np.int64],
     reach_s: float,
     step_s: float,
-    enough: float,
 ) -> float:
     """Return the largest |sum m| / sqrt(sum |m|^2) over delays d within `reach_s`.
 
@@ -218,30 +218,56 @@ def largest_certainty(
         tones: Number of the tone of each pair, in ascending order (n,).
         reach_s: Maximum delay in either direction.
         step_s: Step between delays.
-        enough: Stop at the first value that reaches this one.
     """
-    ends = np.append(np.flatnonzero(np.diff(tones)) + 1, len(tones))
-    turning = np.exp(1j * (phases - 2 * np.pi * hertz * reach_s))
-    step = np.exp(2j * np.pi * hertz * step_s)
-    first = 0
-    for end in ends:
-        turning[first:end] /= end - first
-        first = end
-    best = 0.0
-    for _ in range(int(2 * reach_s / step_s) + 1):
-        total, energy, first = 0j, 1e-12, 0
-        for end in ends:
-            mean = 0j
-            for pair in range(first, end):
-                mean += turning[pair]
-                turning[pair] *= step[pair]
-            total += mean
-            energy += mean.real**2 + mean.imag**2
-            first = end
-        best = max(best, (total.real**2 + total.imag**2) / energy)
-        if best >= enough * enough:
-            break
-    return float(np.sqrt(best))
+    scores, _ = _scores_by_delay(phases, hertz, tones, reach_s, step_s)
+    return float(np.sqrt(scores.max()))
+
+
+@_fast_loop
+def _scores_by_delay(
+    phases: NDArray[np.float64],
+    hertz: NDArray[np.float64],
+    tones: NDArray[np.int64],
+    reach_s: float,
+    step_s: float,
+) -> tuple[Vector, int]:
+    """Return |sum m|^2 / sum |m|^2 at each delay, and the number of tones, in ascending order.
+
+    A phase turns by the delay of its block's start, then by that within the block, which is one
+    product for each delay: a processor computes several of them at once.
+    """
+    count = int(2 * reach_s / step_s) + 1
+    blocks = (count + _BLOCK - 1) // _BLOCK
+    total = np.zeros((2, blocks * _BLOCK), dtype=np.float32)
+    mean = np.zeros_like(total)
+    energy = np.full(blocks * _BLOCK, 1e-12, dtype=np.float32)
+    turned = np.empty((2, _BLOCK), dtype=np.float32)
+    tone_count, first = 0, 0
+    for end in range(1, len(tones) + 1):
+        if end < len(tones) and tones[end] == tones[first]:
+            continue
+        for pair in range(first, end):
+            turn, step = 1 + 0j, np.exp(2j * np.pi * hertz[pair] * step_s)
+            for place in range(_BLOCK):
+                turned[0, place], turned[1, place] = turn.real, turn.imag
+                turn *= step
+            start = np.exp(1j * (phases[pair] - 2 * np.pi * hertz[pair] * reach_s)) / (end - first)
+            for block in range(blocks):
+                real, imaginary = np.float32(start.real), np.float32(start.imag)
+                for place in range(_BLOCK):
+                    cosine, sine = turned[0, place], turned[1, place]
+                    mean[0, _BLOCK * block + place] += real * cosine - imaginary * sine
+                    mean[1, _BLOCK * block + place] += real * sine + imaginary * cosine
+                start *= turn
+        for delay in range(blocks * _BLOCK):
+            real, imaginary = mean[0, delay], mean[1, delay]
+            total[0, delay] += real
+            total[1, delay] += imaginary
+            energy[delay] += real * real + imaginary * imaginary
+            mean[0, delay] = mean[1, delay] = 0
+        tone_count, first = tone_count + 1, end
+    scores: Vector = (total[0] ** 2 + total[1] ** 2) / energy
+    return scores[:count], tone_count
 
 
 @_fast_loop
@@ -300,32 +326,14 @@ def delay_scores(
     Returns:
         Scores (windows, delays) and numbers of tones (windows,).
     """
-    count = int(2 * reach_s / step_s) + 1
     tone_counts = np.zeros(len(windows), dtype=np.int64)
-    scores = np.zeros((len(windows), count), dtype=np.float32)
+    scores = np.zeros((len(windows), int(2 * reach_s / step_s) + 1), dtype=np.float32)
     for window in range(len(windows)):
         first, end = windows[window]
         order = first + np.argsort(tones[first:end])
-        turning = np.exp(1j * (phases[order] - 2 * np.pi * hertz[order] * reach_s))
-        step = np.exp(2j * np.pi * hertz[order] * step_s)
-        is_last = np.ones(len(order), dtype=np.bool_)
-        is_last[:-1] = np.diff(tones[order]) != 0
-        start = 0
-        for pair in range(len(order)):
-            if is_last[pair]:
-                turning[start : pair + 1] /= pair + 1 - start
-                start = pair + 1
-                tone_counts[window] += 1
-        for delay in range(count):
-            total, energy, mean = 0j, 1e-12, 0j
-            for pair in range(len(order)):
-                mean += turning[pair]
-                turning[pair] *= step[pair]
-                if is_last[pair]:
-                    total += mean
-                    energy += mean.real**2 + mean.imag**2
-                    mean = 0j
-            scores[window, delay] = (total.real**2 + total.imag**2) / energy
+        scores[window], tone_counts[window] = _scores_by_delay(
+            phases[order], hertz[order], tones[order], reach_s, step_s
+        )
     return scores, tone_counts
 
 
@@ -339,27 +347,28 @@ def best_path(scores: Matrix, free: int, jump_cost: float) -> tuple[NDArray[np.i
         jump_cost: Cost of any larger move.
     """
     windows, states = scores.shape
-    came_from = np.zeros((windows, states), dtype=np.int32)
-    total = scores[0].copy()
+    # The total of the best path to each state, with room for moves beyond the first and the last.
+    padded = np.full((windows, states + 2 * free), -1e9, dtype=np.float32)
+    totals = padded[:, free : free + states]
+    totals[0] = scores[0]
+    best = np.empty(states, dtype=np.float32)
     for window in range(1, windows):
-        top = int(np.argmax(total))
-        jumped = total[top] - np.float32(jump_cost)
-        fresh = np.empty(states, dtype=np.float32)
+        best[:] = totals[window - 1].max() - np.float32(jump_cost)
+        for move in range(2 * free + 1):
+            moved = padded[window - 1, move : move + states]
+            for state in range(states):
+                best[state] = max(best[state], moved[state])
         for state in range(states):
-            origin, best = top, jumped
-            for other in range(max(0, state - free), min(states, state + free + 1)):
-                if total[other] > best:
-                    origin, best = other, total[other]
-            came_from[window, state] = origin
-            fresh[state] = best + scores[window, state]
-        total = fresh
+            totals[window, state] = best[state] + scores[window, state]
     path = np.empty(windows, dtype=np.int64)
-    state = int(np.argmax(total))
-    most = float(total[state])
-    for window in range(windows - 1, -1, -1):
-        path[window] = state
-        state = int(came_from[window, state])
-    return path, most
+    path[-1] = np.argmax(totals[-1])
+    for window in range(windows - 2, -1, -1):
+        before = path[window + 1]
+        top = np.argmax(totals[window])
+        near = before - free + np.argmax(padded[window, before : before + 2 * free + 1])
+        has_jumped = totals[window, top] - np.float32(jump_cost) > totals[window, near]
+        path[window] = top if has_jumped else near
+    return path, float(totals[-1, path[-1]])
 
 
 @_loop

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.audio.matching import kernels
 
-INNER = ("_advance", "_best_window", "_overlap_value", "_count")
+INNER = ("_advance", "_best_window", "_overlap_value", "_count", "_scores_by_delay")
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
@@ -113,17 +113,16 @@ def test_lag_histograms_without_peaks_are_empty(interpreted: Callable[..., Any])
 
 
 @SEEDS
-@pytest.mark.parametrize("enough", [0.5, 100.0])
 def test_compiled_largest_certainty_equals_the_interpreted_one(
-    interpreted: Callable[..., Any], seed: int, enough: float
+    interpreted: Callable[..., Any], seed: int
 ) -> None:
     numbers = np.random.default_rng(seed)
     tones = np.sort(numbers.integers(0, 5, 20))
     given = (
-        numbers.uniform(0, 2 * np.pi, 20), numbers.uniform(300, 900, 20), tones, 0.01, 1e-4, enough,
+        numbers.uniform(0, 2 * np.pi, 20), numbers.uniform(300, 900, 20), tones, 0.01, 1e-4,
     )  # fmt: skip
     assert kernels.largest_certainty(*given) == pytest.approx(
-        interpreted("largest_certainty", *given), rel=1e-6
+        interpreted("largest_certainty", *given), rel=1e-5
     )
 
 
