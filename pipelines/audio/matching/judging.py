@@ -19,6 +19,7 @@ from pipelines.audio.matching.agreement import (
     is_partly_common,
     match_peaks,
     note_coherence,
+    overlap_coherence,
     phase_certainty,
     tone_agreement,
 )
@@ -284,7 +285,7 @@ def _judge_hypothesis(
             # Time stretching destroys phases; only a plain speed change keeps them.
             if is_speed:
                 sureness = max(
-                    _phase_sureness(match, note_coherence(match)),
+                    _phase_sureness(segment, match, note_coherence(match)),
                     scoring.sureness_after_speed(notes),
                 )
             else:
@@ -402,8 +403,12 @@ def _judge_unchanged_block(
     coherence = note_coherence(match)
     against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
     least = against + (without - against) * scoring.trust_in_delay(coherence)
-    weight = scoring.phase_weight(_phase_sureness(match, coherence), least=least)
+    weight = scoring.phase_weight(_phase_sureness(segment, match, coherence), least=least)
     agreement, runs_at_own_speed = match.share * weight, True
+    if _can_path_decide(segment, block, match, agreement, limits):
+        notes = overlap_coherence(match, candidate.peaks)
+        sureness = scoring.sureness_of_notes(notes, match.share)
+        agreement = max(agreement, match.share * scoring.phase_weight(sureness, least=least))
     if _can_path_decide(segment, block, match, agreement, limits):
         path = follow_delay(match)
         agreement = max(agreement, _agreement_along(path, match, least=least))
@@ -530,12 +535,10 @@ def _match_frames(
     )
 
 
-def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
+def _phase_sureness(segment: Segment, match: PeakMatch, coherence: NoteCoherence) -> float:
     """Return how surely phases agree as those of one recording, 0 to 1: by notes, or by a delay."""
-    by_notes, trust = (
-        scoring.sureness_of_notes(coherence, match.share),
-        scoring.trust_in_delay(coherence),
-    )
+    by_notes = scoring.sureness_of_notes(coherence, match.share) if segment == "whole" else 0.0
+    trust = scoring.trust_in_delay(coherence)
     # The search for a delay costs most, so it is left out where notes alone decide.
     if by_notes == 1.0 or trust == 0.0:
         return by_notes

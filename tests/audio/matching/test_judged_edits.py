@@ -228,7 +228,7 @@ def agreement_of_half() -> float:
 
 
 def test_no_delay_is_sought_where_notes_make_a_recording_sure(phases: Phases) -> None:
-    phases.notes = NoteCoherence(value=0.9, potential=20.0)
+    phases.notes = NoteCoherence(value=0.92, potential=20.0)
     assert agreement_of_half() == pytest.approx(0.5, abs=0.02)
     assert phases.sought == 0
 
