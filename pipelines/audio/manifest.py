@@ -200,12 +200,17 @@ def recompute(
     if stored.score is None:
         return None
     again: PairEvidence | None
+    unchanged = judging.judge_unchanged(reference, candidate, limits)
     if (stored.speed, stored.semitones) != (1.0, 0.0):
-        again = judging.judge_variant(reference, candidate, limits)
+        # A speed is that of a window in which the clocks drift apart, or of an edit.
+        stretches = verify.stretches_to_judge(reference, candidate, unchanged)
+        again = judging.judge_windows(reference, candidate, limits, stretches)
+        if again is None or again.verdict != "variant":
+            again = judging.judge_variant(reference, candidate, limits)
     else:
         # The evidence of unchanged sounds is of both rules, of windows that peaks suggest, or of
         # an excerpt, which is shorter than the rules allow.
-        again = unchanged = judging.judge_unchanged(reference, candidate, limits)
+        again = unchanged
         is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
         if is_excerpt or unchanged.verdict != stored.verdict:
             stretches = verify.stretches_to_judge(reference, candidate, unchanged)

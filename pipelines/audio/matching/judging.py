@@ -53,7 +53,7 @@ class _JudgedBlock:
     """One block with its measures.
 
     `objection` is the reason it does not count, if any, and `shared_part` what is common although
-    the sounds are two songs.
+    the sounds are two songs. `speed` is that of the candidate on average, if its delay says so.
     """
 
     segment: Segment
@@ -62,6 +62,7 @@ class _JudgedBlock:
     score: float
     objection: str | None
     shared_part: SharedPart | None = None
+    speed: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +102,12 @@ def judge_windows(
     limits: MatchThresholds,
     stretches: Sequence[CommonStretch],
 ) -> PairEvidence | None:
-    """Apply the local rule to windows of stretches that peaks found; None if none is confirmed.
+    """Apply the local rule to windows of stretches that peaks found; None if none is accepted.
 
-    Under a loud voice, chroma and MFCC may choose another window, or another alignment.
+    Under a loud voice, chroma and MFCC may choose another window, or another alignment. If none is
+    confirmed, one along which the speed drifts away makes a variant.
     """
-    size = round(limits.local_window_s / HOP_S)
+    size, drifting = round(limits.local_window_s / HOP_S), None
     for stretch in stretches:
         first, last, lag = _overlap(reference, candidate, stretch)
         if last - first < size:
@@ -123,7 +125,24 @@ def judge_windows(
             )
             if _is_match(judged, limits):
                 return replace(_evidence(judged), verdict="confirmed", reason="local_rule_met")
-    return None
+            if judged.speed != 1.0 and drifting is None:
+                drifting = _drifting_variant(judged, limits)
+    return drifting
+
+
+def _drifting_variant(judged: _JudgedBlock, limits: MatchThresholds) -> PairEvidence | None:
+    """Return the evidence of a variant with the speed that the clocks have over this block."""
+    score = max(0.0, judged.score - scoring.COMPOSITE.variant_penalty)
+    variant = replace(judged, score=score, objection=None)
+    if not _is_match(variant, limits):
+        return None
+    return replace(
+        _evidence(variant),
+        verdict="variant",
+        reason="speed_variant",
+        speed=round(judged.speed, 4),
+        semitones=round(12 * math.log2(judged.speed), 3),
+    )
 
 
 def judge_excerpt(
@@ -288,6 +307,8 @@ def _judge_hypothesis(
                     _phase_sureness(segment, match, note_coherence(match)),
                     scoring.sureness_after_speed(notes),
                 )
+            elif hypothesis.is_slight:
+                sureness = 0.0  # instruments that are tuned a little higher have the same tones
             else:
                 sureness = scoring.sureness_of_tones(tone_agreement(match))
             agreement = match.share * scoring.phase_weight(sureness, least=least)
@@ -404,7 +425,7 @@ def _judge_unchanged_block(
     against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
     least = against + (without - against) * scoring.trust_in_delay(coherence)
     weight = scoring.phase_weight(_phase_sureness(segment, match, coherence), least=least)
-    agreement, runs_at_own_speed = match.share * weight, True
+    agreement, speed = match.share * weight, 1.0
     if _can_path_decide(segment, block, match, agreement, limits):
         notes = overlap_coherence(match, candidate.peaks)
         sureness = scoring.sureness_of_notes(notes, match.share)
@@ -412,10 +433,10 @@ def _judge_unchanged_block(
     if _can_path_decide(segment, block, match, agreement, limits):
         path = follow_delay(match)
         agreement = max(agreement, _agreement_along(path, match, least=least))
-        runs_at_own_speed = scoring.is_own_speed(path)
+        speed = 1.0 if scoring.is_own_speed(path) else 1 + path.clock_ratio
     judged = _judge_by_tones(segment, block, match, agreement, limits, foreign=foreign)
-    if not runs_at_own_speed and _is_match(judged, limits):
-        return replace(judged, objection=TEMPO_DRIFTS)
+    if speed != 1.0 and _is_match(judged, limits):
+        return replace(judged, objection=TEMPO_DRIFTS, speed=speed)
 
     # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
     if scoring.can_be_surpassed(match.share) and scoring.explains_better(

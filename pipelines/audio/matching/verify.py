@@ -152,9 +152,9 @@ def _search(
 ) -> _SearchResult:
     # The unchanged sounds again, where peaks suggest another window or alignment.
     stretches = stretches_to_judge(reference, candidate, unedited)
-    confirmed = judging.judge_windows(reference, candidate, limits, stretches)
-    if confirmed is not None:
-        return _SearchResult(evidence=confirmed)
+    accepted = judging.judge_windows(reference, candidate, limits, stretches)
+    if accepted is not None:
+        return _SearchResult(evidence=accepted)
     # With the likeliest edit undone.
     best, with_both = unedited, False
     edits &= min(reference.duration_s, candidate.duration_s) >= judging.LEAST_EDIT_S

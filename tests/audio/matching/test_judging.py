@@ -448,6 +448,16 @@ def test_another_pitch_at_the_same_tempo_is_a_pitch_variant() -> None:
     assert evidence.peak_agreement == pytest.approx(0.5, abs=0.01)
 
 
+def test_tones_of_an_instrument_tuned_a_twentieth_of_a_semitone_higher_count_a_tenth() -> None:
+    played, _ = notes(1, tones=20)
+    tuned = played.played(1.0, pitch=2 ** (0.05 / 12)).without_phase()
+    song = sound(CHROMA, MEL_DB, played)
+    evidence = judge_variant(song, sound(CHROMA, MEL_DB, tuned), LIMITS)
+    assert evidence is not None
+    assert evidence.semitones == pytest.approx(0.05, abs=0.03)
+    assert evidence.peak_agreement == pytest.approx(0.1, abs=0.01)
+
+
 @pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.1)])
 def test_slight_speed_variant_compares_phases_unchanged(
     keeps_phases: bool, agreement: float

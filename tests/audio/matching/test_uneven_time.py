@@ -1,5 +1,6 @@
 """Recordings whose clocks run unevenly: tape, resynchronised videos, phones. And other players."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -92,3 +93,28 @@ def test_a_score_played_in_the_same_time_by_others_is_rejected(
 ) -> None:
     cover = measure_clip(heard_by(band.track(1, band=2), time_of))
     assert compare_pair(reference, cover, limits=LIMITS).verdict == "rejected"
+
+
+def test_a_drift_is_found_without_a_search_for_edits(
+    reference: MeasuredSound,
+    song: Samples,
+    measure_clip: ClipMeasurer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("pipelines.audio.matching.judging.judge_edits")
+    candidate = measure_clip(heard_by(song, drifting(1.02)))
+    evidence = compare_pair(reference, candidate, limits=LIMITS)
+    assert (evidence.verdict, evidence.reason) == ("variant", "speed_variant")
+    assert evidence.speed is not None
+    assert evidence.semitones == pytest.approx(12 * math.log2(evidence.speed), abs=0.002)
+
+
+def test_a_drift_is_a_variant_only_with_a_score_of_at_least_the_threshold(
+    reference: MeasuredSound, song: Samples, measure_clip: ClipMeasurer
+) -> None:
+    candidate = measure_clip(heard_by(song, drifting(1.02)))
+    for threshold in np.arange(0.88, 1.0, 0.01):
+        limits = MatchThresholds(match_threshold=float(threshold))
+        evidence = compare_pair(reference, candidate, limits=limits)
+        assert evidence.score is not None
+        assert (evidence.verdict == "variant") == (evidence.score >= threshold)
