@@ -149,8 +149,8 @@ _FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
 NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
 _COHERENT = 0.92
-_CLOCKS = _nearest_first(np.arange(-60, 61) * 2e-5)  # up to 0.12 %
-_FINE_CLOCK_STEPS = _nearest_first(np.arange(-4, 5) * 1e-5)
+_CLOCKS = _nearest_first(np.arange(-30, 31) * 4e-5)  # up to 0.12 %
+_FINE_CLOCK_STEPS = _nearest_first(np.arange(-6, 7) * 1e-5)
 _PROMISING = 0.75
 """In the window. It is 0.89 or more in 126 rooms, and at most 0.34 where players play again."""
 _COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
