@@ -217,9 +217,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("common_sound_id", TEXT, "common sound"),
             required("status", TEXT, "learnt, or dismissed by a user: it counts no more"),
             required("learnt_at", TIME, "when it was learnt"),
-            required(
-                "aweme_id", TEXT, "video of a track that has it, or song of the service"
-            ),
+            required("aweme_id", TEXT, "video of a track that has it, or song of the service"),
             required("sound_sha256", TEXT, "sound of that video in raw.sounds"),
             required("start_s", FLOAT, "where it begins in that sound, in seconds"),
             required("duration_s", FLOAT, "its length in seconds"),
