@@ -93,8 +93,10 @@ def test_no_sign_alone_makes_two_songs(alone: Residue) -> None:
         (replace(TWO_SONGS, foreign=0.01, louder=0.0, steadiness=0.95), True),
         (replace(TWO_SONGS, foreign=0.01, louder=0.01, steadiness=0.3), False),
         (replace(TWO_SONGS, foreign=0.10, louder=0.0, steadiness=1.0), False),
+        (replace(TWO_SONGS, foreign=0.0, louder=0.0, steadiness=0.9, held=0.03), True),
+        (replace(TWO_SONGS, foreign=0.01, louder=0.003, steadiness=0.7, held=0.03), False),
     ],
-    ids=["the same seconds of a song", "a voice over two songs", "a layer of two songs"],
+    ids=["of a song", "a voice over two songs", "a layer of two songs", "of drums", "a sentence"],
 )
 def test_a_few_common_seconds_are_an_excerpt_if_neither_sound_has_anything_alone(
     alone: Residue, *, is_excerpt: bool
