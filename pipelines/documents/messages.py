@@ -561,8 +561,7 @@ _JUDGED: Mapping[str, Message] = {
         "媒体服务器改动了音频文件，无法比对",
     ),
     "tones_differ": Message(
-        "only voice or ambient sound matches, over different music",
-        "仅人声或环境声相同，音乐不同",
+        "only part of the sound is the same; its other tones differ", "仅部分声音相同，其余乐音不同"
     ),
 }
 

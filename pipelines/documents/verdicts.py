@@ -80,17 +80,12 @@ _REJECTED: Mapping[str, Message] = {
         "作品中仅有一小段与这首歌相同，不足以认定为同款。",
     ),
     "tones_differ": Message(
-        "A voice or a noise is the same in this video, but the music behind it is different.",
-        "作品中仅人声或环境声与这首歌相同，音乐不同。",
+        "Part of the sound is the same in this video, such as a voice, but the other tones are "
+        "different.",
+        "作品中仅部分声音（如人声）与这首歌相同，其余乐音不同。",
     ),
-    "opening_sound": Message(
-        "This video and the song begin with the same sound, but their music is different.",
-        "作品与这首歌的开头音效相同，但音乐不同。",
-    ),
-    "closing_sound": Message(
-        "This video and the song end with the same sound, but their music is different.",
-        "作品与这首歌的结尾音效相同，但音乐不同。",
-    ),
+    "opening_sound": _SHARED["opening_sound"],
+    "closing_sound": _SHARED["closing_sound"],
 }
 _SOUNDS = {
     "reference": Message("Sound of the song", "歌曲音频"),
