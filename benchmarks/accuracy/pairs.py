@@ -204,10 +204,11 @@ def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
     """Pairs of clips of two different tracks, every pair of tracks in turn, no pair twice.
 
     At least one of the two is of the reported part, if any track is. Sound without a track's music
-    in it, and what two tracks share on purpose, is left out.
+    in it, and what two tracks share on purpose, is left out; so are two clips under voices, or
+    under crowds: there are a few of these only, and the two may be under the same.
     """
-    files = {
-        track.name: [clip.file for clip in clips_of(track) if _is_own_music(track, clip)]
+    clips = {
+        track.name: [clip for clip in clips_of(track) if _is_own_music(track, clip)]
         for track in tracks
     }
     wanted: Part = "reported" if any(track.part == "reported" for track in tracks) else "choosing"
@@ -218,18 +219,26 @@ def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
     ]
     rng = stream(len(tracks), "bench unrelated", count)
     drawn: dict[tuple[str, str], None] = {}
-    for turn in range(2 * count):
+    for turn in range(3 * count):
         left, right = track_pairs[turn % len(track_pairs)]
         if rng.random() < 0.5:
             left, right = right, left
-        drawn[_any(rng, files[left]), _any(rng, files[right])] = None
+        one, two = _any(rng, clips[left]), _any(rng, clips[right])
+        if not _beside_music(one) & _beside_music(two):
+            drawn[one.file, two.file] = None
         if len(drawn) == count:
             break
     return sorted(drawn)  # equal references together: what depends on them is computed once
 
 
-def _any(rng: Generator, files: list[str]) -> str:
-    return files[int(rng.integers(len(files)))]
+def _any(rng: Generator, clips: list[Clip]) -> Clip:
+    return clips[int(rng.integers(len(clips)))]
+
+
+def _beside_music(clip: Clip) -> set[str]:
+    """Return which of a voice and a crowd the clip has."""
+    names = {"voice" if name.startswith("late") and value else name for name, value in clip.steps}
+    return {sound for sound in ("voice", "crowd") if any(sound in name for name in names)}
 
 
 def _is_own_music(track: Track, clip: Clip) -> bool:

@@ -55,6 +55,14 @@ def test_unrelated_pairs_are_of_two_tracks_and_never_twice() -> None:
     assert all(one.split("/")[0] != two.split("/")[0] for one, two in drawn)
 
 
+def test_unrelated_pairs_are_never_both_under_a_crowd_or_both_under_a_voice() -> None:
+    drawn = draw_unrelated(list_tracks(Sources()), 5000)
+    for sound in ("crowd", "voice"):
+        under = [tuple(sound in file for file in pair) for pair in drawn]
+        assert (True, False) in under
+        assert (True, True) not in under
+
+
 def test_midi_tells_long_pauses() -> None:
     midi = to_midi([Struck(0, 60, 100, 1.0, 2.0)], {0: 5})
     assert midi.startswith(b"MThd")
