@@ -224,7 +224,7 @@ def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
         if rng.random() < 0.5:
             left, right = right, left
         one, two = _any(rng, clips[left]), _any(rng, clips[right])
-        if not _beside_music(one) & _beside_music(two):
+        if not _voice_and_crowd(one) & _voice_and_crowd(two):
             drawn[one.file, two.file] = None
         if len(drawn) == count:
             break
@@ -235,7 +235,7 @@ def _any(rng: Generator, clips: list[Clip]) -> Clip:
     return clips[int(rng.integers(len(clips)))]
 
 
-def _beside_music(clip: Clip) -> set[str]:
+def _voice_and_crowd(clip: Clip) -> set[str]:
     """Return which of a voice and a crowd the clip has."""
     names = {"voice" if name.startswith("late") and value else name for name, value in clip.steps}
     return {sound for sound in ("voice", "crowd") if any(sound in name for name in names)}

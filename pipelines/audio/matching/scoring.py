@@ -207,8 +207,8 @@ def tonal_weight(tones: ToneAgreement) -> float:
 def are_two_songs(alone: Residue) -> bool:
     """Whether both sounds have so much alone that what they share is a part of two songs.
 
-    On real recordings of the development part, 5 of 472 pairs of the same recording that were
-    accepted without it are above the limit, and 133 of 193 pairs that share a voice, a crowd, a
+    On real recordings of the development part, 3 of 472 pairs of the same recording that were
+    accepted without it are above the limit, and 136 of 193 pairs that share a voice, a crowd, a
     melody or a loop.
     """
     if not has_both_alone(alone) or alone.louder < _LEAST_LOUDER:
