@@ -206,7 +206,7 @@ def recompute(
         stretches = verify.stretches_to_judge(reference, candidate, unchanged)
         again = judging.judge_windows(reference, candidate, limits, stretches)
         if again is None or again.verdict != "variant":
-            again = judging.judge_variant(reference, candidate, limits)
+            again = judging.judge_edits(reference, candidate, limits).evidence
     else:
         # The evidence of unchanged sounds is of both rules, of windows that peaks suggest, or of
         # an excerpt, which is shorter than the rules allow.

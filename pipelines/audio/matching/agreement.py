@@ -151,8 +151,9 @@ NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
 _COHERENT = 0.92
 _CLOCKS = _nearest_first(np.arange(-30, 31) * 4e-5)  # up to 0.12 %
 _FINE_CLOCK_STEPS = _nearest_first(np.arange(-6, 7) * 1e-5)
-_PROMISING = 0.75
-"""In the window. It is 0.89 or more in 126 rooms, and at most 0.34 where players play again."""
+_PROMISING = 0.4
+"""With coarse steps of the clock. In a window, it is 0.89 or more in 126 rooms, and at most 0.34
+where players play again."""
 _COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
 _RUNS = (4, 6, 8, 10)
 _FEWEST_EXPECTED = 12.0  # hits, of which chance leaves hardly ever a quarter
@@ -282,7 +283,7 @@ def overlap_coherence(window: PeakMatch, candidate: Peaks) -> NoteCoherence:
     steps, and then beside the best one.
 
     Args:
-        window: The matched peaks of the window.
+        window: The matched peaks of the window, or of the whole overlap.
         candidate: All peaks of the candidate.
     """
     inside, overlap = _phase_pairs(window), _phase_pairs(replace(window, candidate=candidate))
@@ -292,6 +293,21 @@ def overlap_coherence(window: PeakMatch, candidate: Peaks) -> NoteCoherence:
     if coherence.value < _PROMISING:
         return _NO_NOTES
     return _coherence(overlap, clock + _FINE_CLOCK_STEPS)[0]
+
+
+def tempo_apart_from_pitch(match: PeakMatch) -> float:
+    """Return how far the ratio of the sounds' tempos is from that of their frequencies, as a share.
+
+    Near 0 where one only runs faster than the other, whatever is left of the difference.
+    """
+    pairs = _pairs(match)
+    if len(pairs) < _FEWEST_PAIRS:
+        return 0.0
+    first, second = pairs[:, 0], pairs[:, 1]
+    frames = match.candidate.moments[second]
+    pitch = np.median(np.log(match.candidate.hertz[second] / match.reference.hertz[first]))
+    tempo, _ = np.polyfit(frames, match.reference.frames[first] - match.lag - frames, 1)
+    return float(abs(tempo - pitch))
 
 
 def _coherence(pairs: "_PhasePairs", slopes: Iterable[float]) -> tuple[NoteCoherence, float]:

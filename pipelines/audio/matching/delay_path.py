@@ -53,14 +53,16 @@ class DelayPath:
 
     @property
     def evidence(self) -> float:
-        """Agreeing tones times their share of all tones times the coherence of their notes.
+        """Agreeing tones times their share of all tones, the coherence of their notes and gain^2.
 
         Each factor separates the same recording from something else: many agreeing tones from other
         instruments with the same score, which agree in few; their share from the same instruments
-        playing again, some of which agree with a path that follows one of them; and coherence from
-        both, because such a path differs from note to note.
+        playing again, some of which agree with a path that follows one of them; coherence from
+        both, because such a path differs from note to note; and gain, because only uneven clocks
+        also change the frequencies.
         """
-        return self.agreeing_tones * self.agreeing_tones / max(1.0, self.tones) * self.coherence
+        share = self.agreeing_tones / max(1.0, self.tones)
+        return self.agreeing_tones * share * self.coherence * self.gain**2
 
 
 NO_PATH = DelayPath(agreeing_tones=0.0, tones=0.0, coherence=0.0, clock_ratio=0.0, gain=1.0)

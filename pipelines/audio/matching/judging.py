@@ -21,11 +21,12 @@ from pipelines.audio.matching.agreement import (
     note_coherence,
     overlap_coherence,
     phase_certainty,
+    tempo_apart_from_pitch,
     tone_agreement,
 )
 from pipelines.audio.matching.alignment import Block, align, block_at
 from pipelines.audio.matching.delay_path import DelayPath, follow_delay, with_drift_undone
-from pipelines.audio.matching.hypotheses import undo, within_band
+from pipelines.audio.matching.hypotheses import Hypothesis, undo, within_band
 from pipelines.audio.matching.shared_parts import common_piece, end_sound, residue
 from warehouse.records.evidence import (
     EDIT_OVERLAP_S,
@@ -258,13 +259,6 @@ def _common(first: int, last: int, start: int, count: int) -> int:
     return min(last, start + count) - max(first, start)
 
 
-def judge_variant(
-    reference: Features, candidate: Features, limits: MatchThresholds
-) -> PairEvidence | None:
-    """Return the evidence of `judge_edits` alone."""
-    return judge_edits(reference, candidate, limits).evidence
-
-
 def judge_edits(reference: Features, candidate: Features, limits: MatchThresholds) -> JudgedEdits:
     """Apply both rules with the likeliest hypothesis undone.
 
@@ -288,33 +282,15 @@ def _judge_hypothesis(
     if scored is None or scored.share < _LEAST_SHARE:
         return None
     hypothesis = scored.hypothesis
-    undone = undo(candidate, hypothesis)
-    comparable = within_band(reference.peaks, hypothesis.common_band_hz)
-    is_speed = hypothesis.family == "speed"
-    least = scoring.least_weight_of_edit(is_slight=hypothesis.is_slight, is_speed=is_speed)
-    notes = scoring.NO_NOTES
-    if is_speed and not hypothesis.is_slight:
-        notes = note_coherence(_match_overlap(comparable, undone.peaks, scored.lag))
+    edit = _UndoneEdit.of(reference, candidate, scored)
+    undone, is_speed = edit.candidate, hypothesis.family == "speed"
 
     def judge(segment: Segment, block: Block) -> _JudgedBlock:
-        match = _match(comparable, undone.peaks, block, of_sparser=True)
+        match = _match(edit.peaks, undone.peaks, block, of_sparser=True)
         if not _meets_edit_rule(segment, block, hypothesis.tempo, limits):
-            judged = _judge_block(segment, block, least * match.share, _RULE_NOT_MET)
+            judged = _judge_block(segment, block, edit.least * match.share, _RULE_NOT_MET)
         else:
-            # Time stretching destroys phases; only a plain speed change keeps them.
-            if is_speed:
-                sureness = max(
-                    _phase_sureness(segment, match, note_coherence(match)),
-                    scoring.sureness_after_speed(notes),
-                )
-            elif hypothesis.is_slight:
-                sureness = 0.0  # instruments that are tuned a little higher have the same tones
-            else:
-                sureness = scoring.sureness_of_tones(tone_agreement(match))
-            agreement = match.share * scoring.phase_weight(sureness, least=least)
-            if is_speed and _can_path_decide(segment, block, match, agreement, limits):
-                path = follow_delay(match)
-                agreement = max(agreement, _agreement_along(path, match, least=least))
+            agreement = edit.agreement(segment, block, match, limits)
             judged = _judge_by_tones(segment, block, match, agreement, limits)
         judged = replace(judged, score=max(0.0, judged.score - scoring.COMPOSITE.variant_penalty))
         # A shorter excerpt or an end sound agrees for a while at many a slightly other tempo. So
@@ -339,6 +315,72 @@ def _judge_hypothesis(
     )
     reason = _reason(best, is_variant, f"{variant_kind(evidence)}_variant")
     return replace(evidence, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UndoneEdit:
+    """Both sounds with a hypothesized edit of the candidate undone.
+
+    Attributes:
+        hypothesis: The edit.
+        peaks: Peaks of the reference that the candidate may have, too.
+        candidate: Features of the candidate, undone.
+        notes: How well notes repeat over all that overlaps; not measured for a slight edit, nor
+            where sounds were stretched, which destroys the phases.
+        is_stretched: How sure it is that tempo and pitch were changed independently, 0 to 1.
+    """
+
+    hypothesis: Hypothesis
+    peaks: Peaks
+    candidate: Features
+    notes: NoteCoherence
+    is_stretched: float
+
+    @classmethod
+    def of(
+        cls, reference: Features, candidate: Features, scored: search.ScoredHypothesis
+    ) -> "_UndoneEdit":
+        hypothesis = scored.hypothesis
+        undone = undo(candidate, hypothesis)
+        peaks = within_band(reference.peaks, hypothesis.common_band_hz)
+        notes, is_stretched = scoring.NO_NOTES, 1.0
+        if hypothesis.family == "speed" and not hypothesis.is_slight:
+            overlap = _match_overlap(peaks, undone.peaks, scored.lag)
+            notes = overlap_coherence(overlap, undone.peaks)
+            is_stretched = scoring.sureness_of_stretching(tempo_apart_from_pitch(overlap))
+        return cls(
+            hypothesis=hypothesis,
+            peaks=peaks,
+            candidate=undone,
+            notes=notes,
+            is_stretched=is_stretched,
+        )
+
+    @property
+    def least(self) -> float:
+        """Weight of peak agreement where nothing else speaks for the recording."""
+        is_speed = self.hypothesis.family == "speed"
+        return scoring.least_weight_of_edit(keeps_phases=is_speed or self.hypothesis.is_slight)
+
+    def agreement(
+        self, segment: Segment, block: Block, match: PeakMatch, limits: MatchThresholds
+    ) -> float:
+        """Return the agreement of the peaks, weighted by phases, notes or the instruments."""
+        by_notes = scoring.sureness_after_speed(self.notes, match.share)
+        sureness = by_notes
+        # Instruments that are tuned a little higher are the same instruments.
+        if not self.hypothesis.is_slight:
+            same = scoring.sureness_of_instruments(block, tone_agreement(match))
+            sureness = max(sureness, self.is_stretched * same)
+        is_speed = self.hypothesis.family == "speed"
+        if is_speed:
+            sureness = max(sureness, _phase_sureness(segment, match, note_coherence(match)))
+        share = scoring.with_hidden_peaks(match.share, by_notes)
+        agreement = share * scoring.phase_weight(sureness, least=self.least)
+        if is_speed and _can_path_decide(segment, block, match, agreement, limits):
+            path = _likeliest_path(match, self.candidate.peaks)
+            return max(agreement, _agreement_along(path, match, least=self.least))
+        return agreement
 
 
 def _meets_edit_rule(segment: Segment, block: Block, tempo: float, limits: MatchThresholds) -> bool:
@@ -431,7 +473,7 @@ def _judge_unchanged_block(
         sureness = scoring.sureness_of_notes(notes, match.share)
         agreement = max(agreement, match.share * scoring.phase_weight(sureness, least=least))
     if _can_path_decide(segment, block, match, agreement, limits):
-        path = follow_delay(match)
+        path = _likeliest_path(match, candidate.peaks)
         agreement = max(agreement, _agreement_along(path, match, least=least))
         speed = 1.0 if scoring.is_own_speed(path) else 1 + path.clock_ratio
     judged = _judge_by_tones(segment, block, match, agreement, limits, foreign=foreign)
@@ -581,6 +623,18 @@ def _can_path_decide(
         for share in (agreement, match.share)
     )
     return can_match and not is_match
+
+
+def _likeliest_path(match: PeakMatch, candidate: Peaks) -> DelayPath:
+    """Return the path of the delay in a window, or of the whole overlap at its alignment.
+
+    Over twenty seconds, chance and players explain less, but a drift leaves the alignment.
+    """
+    path = follow_delay(match)
+    if scoring.sureness_of_path(path) == 1.0:
+        return path
+    overlap = follow_delay(replace(match, candidate=candidate))
+    return max(path, overlap, key=lambda one: one.evidence)
 
 
 def _agreement_along(path: DelayPath, match: PeakMatch, *, least: float) -> float:

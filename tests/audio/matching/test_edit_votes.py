@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.sound_features import Peaks
-from pipelines.audio.matching.agreement import match_peaks
+from pipelines.audio.matching.agreement import match_peaks, tempo_apart_from_pitch
 from pipelines.audio.matching.edit_votes import Guess, guess_edits
 from pipelines.audio.matching.hypotheses import Hypothesis, speed, undo_peaks, within_band
 from tests.audio.made_sounds import FRAMES, MadePeaks, fleeting
@@ -112,3 +112,22 @@ def test_of_a_slowed_sound_with_more_peaks_the_references_share_counts() -> None
     )
     assert of_sparser > 0.9
     assert of_candidate < 0.7 * of_sparser
+
+
+@pytest.mark.parametrize(
+    ("tempo", "pitch", "apart"),
+    [(1.0, 1.0, 0.0), (1.001, 1.001, 0.0), (1.0, 1.0018, 0.0018), (1.001, 0.9992, 0.0018)],
+)
+def test_tempo_and_pitch_are_apart_unless_one_speed_explains_both(
+    tempo: float, pitch: float, apart: float
+) -> None:
+    moments = SONG.frames + np.random.default_rng(3).uniform(-0.5, 0.5, len(SONG.frames))
+    between = MadePeaks(moments, SONG.hertz, SONG.phases)  # not at whole frames, as real peaks
+    reference, heard = SONG.picked(), between.played(tempo, pitch=pitch).picked()
+    match = match_peaks(reference, heard, lag=0, first_frame=0, last_frame=2 * FRAMES)
+    assert tempo_apart_from_pitch(match) == pytest.approx(apart, abs=3e-4)
+
+
+def test_too_few_peaks_say_nothing_of_tempo_and_pitch() -> None:
+    match = match_peaks(SONG.picked(), NO_PEAKS, lag=0, first_frame=0, last_frame=2 * FRAMES)
+    assert tempo_apart_from_pitch(match) == 0.0

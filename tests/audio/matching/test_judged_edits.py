@@ -16,7 +16,6 @@ from pipelines.audio.matching.judging import (
     judge_edits,
     judge_excerpt,
     judge_unchanged,
-    judge_variant,
 )
 from pipelines.audio.matching.search import ScoredHypothesis
 from tests.audio.made_sounds import (
@@ -79,17 +78,23 @@ def search(monkeypatch: pytest.MonkeyPatch) -> Search:
 
 def test_tempo_and_pitch_changed_independently_are_told_where_they_match(search: Search) -> None:
     search.joint, search.single = both(1.1, 0.02), tempo(1.1)
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
+    assert outcome(judge_edits(SONG, FASTER, LIMITS).evidence) == (
+        "variant",
+        "pitch_and_speed_variant",
+    )
     search.single = None
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "pitch_and_speed_variant")
+    assert outcome(judge_edits(SONG, FASTER, LIMITS).evidence) == (
+        "variant",
+        "pitch_and_speed_variant",
+    )
 
 
 def test_a_search_for_both_that_finds_one_change_alone_names_that_one(search: Search) -> None:
     search.joint = both(1.1, 0.0)
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "tempo_variant")
+    assert outcome(judge_edits(SONG, FASTER, LIMITS).evidence) == ("variant", "tempo_variant")
     pitched = sound(CHROMA, MEL_DB, PEAKS.played(1.0, pitch=2 ** (0.02 / 12)))
     search.joint = both(1.0, 0.02)
-    assert outcome(judge_variant(SONG, pitched, LIMITS)) == ("variant", "pitch_variant")
+    assert outcome(judge_edits(SONG, pitched, LIMITS).evidence) == ("variant", "pitch_variant")
 
 
 @pytest.mark.parametrize(("share", "has_tried_both"), [(0.24, True), (0.25, False)])
@@ -104,7 +109,7 @@ def test_tempo_and_pitch_are_searched_where_a_single_change_leaves_much_unexplai
 
 def test_tempo_and_pitch_that_do_not_match_leave_the_single_change(search: Search) -> None:
     search.joint, search.single = both(0.8, 3.0), tempo(1.1)
-    evidence = judge_variant(SONG, FASTER, LIMITS)
+    evidence = judge_edits(SONG, FASTER, LIMITS).evidence
     assert outcome(evidence) == ("variant", "tempo_variant")
     assert evidence is not None
     assert (evidence.speed, evidence.semitones) == (1.1, 0.0)
@@ -114,7 +119,7 @@ def test_rejected_edit_reports_the_measures_of_the_single_change(
     search: Search,
 ) -> None:
     search.joint, search.single = both(0.8, 3.0), tempo(0.9)
-    evidence = judge_variant(SONG, FASTER, LIMITS)
+    evidence = judge_edits(SONG, FASTER, LIMITS).evidence
     assert evidence is not None
     assert evidence.verdict == "rejected"
     assert (evidence.speed, evidence.semitones) == (0.9, 0.0)
@@ -122,12 +127,12 @@ def test_rejected_edit_reports_the_measures_of_the_single_change(
 
 def test_tempo_and_pitch_that_chance_explains_leave_the_single_change(search: Search) -> None:
     search.joint, search.single = both(1.1, 0.0, share=0.02), tempo(1.1)
-    assert outcome(judge_variant(SONG, FASTER, LIMITS)) == ("variant", "tempo_variant")
+    assert outcome(judge_edits(SONG, FASTER, LIMITS).evidence) == ("variant", "tempo_variant")
 
 
 def test_tempo_and_pitch_that_do_not_match_are_no_evidence_alone(search: Search) -> None:
     search.joint = both(0.8, 3.0)
-    assert judge_variant(SONG, FASTER, LIMITS) is None
+    assert judge_edits(SONG, FASTER, LIMITS).evidence is None
 
 
 @pytest.mark.parametrize(("share", "is_judged"), [(0.029, False), (0.031, True)])
@@ -135,12 +140,12 @@ def test_an_edit_is_judged_from_three_peaks_in_a_hundred_on(
     search: Search, share: float, is_judged: bool
 ) -> None:
     search.single = tempo(1.1, share=share)
-    assert (judge_variant(SONG, FASTER, LIMITS) is not None) == is_judged
+    assert (judge_edits(SONG, FASTER, LIMITS).evidence is not None) == is_judged
 
 
 def test_speeds_are_told_with_four_digits_and_pitches_with_three(search: Search) -> None:
     search.single = both(1.098765432, 1.23456789)
-    evidence = judge_variant(SONG, FASTER, LIMITS)
+    evidence = judge_edits(SONG, FASTER, LIMITS).evidence
     assert evidence is not None
     assert (evidence.speed, evidence.semitones) == (1.0988, 1.235)
 
@@ -148,7 +153,7 @@ def test_speeds_are_told_with_four_digits_and_pitches_with_three(search: Search)
 def test_a_score_of_a_variant_is_never_below_zero(search: Search) -> None:
     constant = sound(np.full_like(CHROMA, 0.5), np.full_like(MEL_DB, -20.0), fleeting(1, 0))
     search.single = tempo(1.1)
-    evidence = judge_variant(constant, constant, LIMITS)
+    evidence = judge_edits(constant, constant, LIMITS).evidence
     assert outcome(evidence) == ("rejected", "distances_above_limits")
     assert evidence is not None
     assert evidence.score == 0.0

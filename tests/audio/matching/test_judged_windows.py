@@ -4,7 +4,7 @@ import numpy as np
 
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.agreement import CommonStretch
-from pipelines.audio.matching.judging import judge_excerpt, judge_variant, judge_windows
+from pipelines.audio.matching.judging import judge_edits, judge_excerpt, judge_windows
 from tests.audio.made_sounds import FRAMES, HOP_S, faster, fleeting, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds
 
@@ -51,14 +51,14 @@ def test_a_slowed_sound_is_a_variant_from_four_seconds_as_heard_on() -> None:
         faster(MEL_DB, tempo)[:frames],
         PEAKS.played(tempo).part(0, 2 * frames),
     )
-    assert judge_variant(SONG, slowed, LIMITS) is None
+    assert judge_edits(SONG, slowed, LIMITS).evidence is None
     frames = 86
     longer = sound(
         faster(CHROMA, tempo)[:frames],
         faster(MEL_DB, tempo)[:frames],
         PEAKS.played(tempo).part(0, 2 * frames),
     )
-    found = judge_variant(SONG, longer, LIMITS)
+    found = judge_edits(SONG, longer, LIMITS).evidence
     assert found is not None
     assert found.verdict == "variant"
 

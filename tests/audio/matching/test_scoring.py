@@ -18,11 +18,13 @@ from pipelines.audio.matching.scoring import (
     phase_weight,
     sureness_after_speed,
     sureness_of_delay,
+    sureness_of_instruments,
     sureness_of_notes,
     sureness_of_path,
-    sureness_of_tones,
+    sureness_of_stretching,
     tonal_weight,
     trust_in_delay,
+    with_hidden_peaks,
 )
 from warehouse.records.evidence import MatchThresholds, Segment
 
@@ -60,9 +62,15 @@ def test_phases_count_from_what_chance_hardly_reaches_to_what_it_never_does(
     assert sureness_of_delay(certainty) == pytest.approx(sureness)
 
 
-def path(agreeing: float, tones: float, coherence: float, clock_ratio: float = 0.0) -> DelayPath:
+def path(
+    agreeing: float, tones: float, coherence: float, clock_ratio: float = 0.0, gain: float = 1.0
+) -> DelayPath:
     return DelayPath(
-        agreeing_tones=agreeing, tones=tones, coherence=coherence, clock_ratio=clock_ratio, gain=1.0
+        agreeing_tones=agreeing,
+        tones=tones,
+        coherence=coherence,
+        clock_ratio=clock_ratio,
+        gain=gain,
     )
 
 
@@ -71,8 +79,9 @@ def path(agreeing: float, tones: float, coherence: float, clock_ratio: float = 0
     [
         (path(7.0, 8.0, 0.85), 1.0),  # the same recording under wow
         (path(2.8, 4.5, 0.3), 0.0),  # another piano
-        (path(4.9, 6.5, 0.4), 0.0),  # the same players again
-        (path(4.2, 4.2, 0.5), 0.5),
+        (path(5.1, 6.9, 0.75), 0.0),  # the same players again
+        (path(4.6, 5.9, 0.67, gain=1.47), 1.0),  # a drift of 3 %, which moves frequencies, too
+        (path(5.0, 5.0, 0.74), 0.5),
         (path(7.0, 8.0, -0.1), 0.0),
         (path(0.0, 0.0, 0.0), 0.0),
     ],
@@ -164,27 +173,65 @@ def test_tones_that_each_sound_has_alone_weigh_against_one_recording(
     assert tonal_weight(tones) == pytest.approx(weight)
 
 
-@pytest.mark.parametrize(("steady", "sureness"), [(0.3, 0), (0.45, 0), (0.5, 0.5), (0.55, 1)])
-def test_steady_tones_make_a_stretched_sound_sure(steady: float, sureness: float) -> None:
+@pytest.mark.parametrize(
+    ("steady", "chroma", "mfcc", "sureness"),
+    [
+        (0.30, 0.80, 0.54, 0),  # other instruments: the same harmony, another timbre
+        (0.45, 0.80, 0.65, 0.5),
+        (0.70, 0.86, 0.84, 1),  # the recording
+        (0.65, 0.72, 0.50, 1),  # under a voice that is hardly in the chroma
+        (0.10, 0.40, 0.54, 1),  # under a voice that hides its tones
+    ],
+)
+def test_steady_tones_and_timbre_make_a_stretched_sound_sure(
+    steady: float, chroma: float, mfcc: float, sureness: float
+) -> None:
     tones = ToneAgreement(balance=1.0, conflict=0.0, foreign=0.0, steady=steady)
-    assert sureness_of_tones(tones) == pytest.approx(sureness)
+    block = Block(chroma=chroma, mfcc=mfcc, frames=129, reference_frame=0, candidate_frame=0)
+    assert sureness_of_instruments(block, tones) == pytest.approx(sureness)
 
 
 @pytest.mark.parametrize(
-    ("value", "potential", "sureness"),
-    [(0.37, 20, 0), (0.5, 20, 0), (0.625, 20, 0.5), (0.75, 20, 1), (0.9, 9.9, 0)],
+    ("value", "share", "sureness"),
+    [
+        (0.75, 0.7, 0),
+        (0.8, 0.7, 0.5),
+        (0.92, 0.7, 1),
+        (0.55, 0.2, 0),
+        (0.6, 0.2, 0.5),
+        (0.7, 0.2, 1),
+    ],
 )
-def test_notes_at_another_speed_make_it_sure_where_enough_repeat(
-    value: float, potential: float, sureness: float
+def test_notes_at_another_speed_make_it_sure_and_fewer_need_to_repeat_in_reverb(
+    value: float, share: float, sureness: float
 ) -> None:
-    notes = NoteCoherence(value=value, potential=potential)
-    assert sureness_after_speed(notes) == pytest.approx(sureness)
+    notes = NoteCoherence(value=value, potential=20)
+    assert sureness_after_speed(notes, share) == pytest.approx(sureness)
 
 
-def test_a_slight_edit_needs_phases_more_than_a_clear_one_and_a_speed_more_than_a_stretch() -> None:
-    slight = least_weight_of_edit(is_slight=True, is_speed=True)
-    clear = least_weight_of_edit(is_slight=False, is_speed=True)
-    assert slight < clear < least_weight_of_edit(is_slight=False, is_speed=False)
+def test_notes_that_chance_explains_make_nothing_sure() -> None:
+    assert sureness_after_speed(NoteCoherence(value=0.9, potential=5.5), 0.2) == 0.0
+    assert sureness_after_speed(NoteCoherence(value=0.9, potential=5.6), 0.2) == 1.0
+
+
+def test_reverb_hides_peaks_only_where_notes_are_sure() -> None:
+    assert with_hidden_peaks(0.12, 0.0) == 0.12
+    assert with_hidden_peaks(0.12, 1.0) == pytest.approx(0.18)
+    assert with_hidden_peaks(0.25, 1.0) == pytest.approx(0.3)
+    assert with_hidden_peaks(0.7, 1.0) == 0.7
+
+
+@pytest.mark.parametrize(
+    ("apart", "sureness"), [(0.0, 0), (0.5e-3, 0), (0.98e-3, 0.2), (1.4e-3, 1), (3e-3, 1)]
+)
+def test_tempo_and_pitch_that_do_not_fit_one_speed_were_changed_independently(
+    apart: float, sureness: float
+) -> None:
+    assert sureness_of_stretching(apart) == pytest.approx(sureness)
+
+
+def test_a_stretch_needs_phases_less_than_what_keeps_them() -> None:
+    assert least_weight_of_edit(keeps_phases=True) < least_weight_of_edit(keeps_phases=False)
 
 
 def test_each_objection_of_the_tones_takes_its_part() -> None:
