@@ -365,22 +365,22 @@ class _UndoneEdit:
     def agreement(
         self, segment: Segment, block: Block, match: PeakMatch, limits: MatchThresholds
     ) -> float:
-        """Return the agreement of the peaks, weighted by phases, notes or the instruments."""
-        by_notes = scoring.sureness_after_speed(self.notes, match.share)
-        sureness = by_notes
-        # Instruments that are tuned a little higher are the same instruments.
+        """Return the agreement of the peaks, weighted by phases or by the instruments."""
+        agreement = 0.0
+        if self.hypothesis.family == "speed":
+            sureness = max(
+                scoring.sureness_after_speed(self.notes, match.share),
+                _phase_sureness(segment, match, note_coherence(match)),
+            )
+            agreement = scoring.weighted_agreement(match.share, sureness, least=self.least)
+            if _can_path_decide(segment, block, match, agreement, limits):
+                path = _likeliest_path(match, self.candidate.peaks)
+                agreement = max(agreement, _agreement_along(path, match, least=self.least))
+        # What seems edited slightly may be the same instruments, tuned a little higher.
+        same = 0.0
         if not self.hypothesis.is_slight:
-            same = scoring.sureness_of_instruments(block, tone_agreement(match))
-            sureness = max(sureness, self.is_stretched * same)
-        is_speed = self.hypothesis.family == "speed"
-        if is_speed:
-            sureness = max(sureness, _phase_sureness(segment, match, note_coherence(match)))
-        share = scoring.with_hidden_peaks(match.share, by_notes)
-        agreement = share * scoring.phase_weight(sureness, least=self.least)
-        if is_speed and _can_path_decide(segment, block, match, agreement, limits):
-            path = _likeliest_path(match, self.candidate.peaks)
-            return max(agreement, _agreement_along(path, match, least=self.least))
-        return agreement
+            same = self.is_stretched * scoring.sureness_of_instruments(block, tone_agreement(match))
+        return max(agreement, match.share * scoring.phase_weight(same, least=self.least))
 
 
 def _meets_edit_rule(segment: Segment, block: Block, tempo: float, limits: MatchThresholds) -> bool:
@@ -466,12 +466,13 @@ def _judge_unchanged_block(
     coherence = note_coherence(match)
     against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
     least = against + (without - against) * scoring.trust_in_delay(coherence)
-    weight = scoring.phase_weight(_phase_sureness(segment, match, coherence), least=least)
-    agreement, speed = match.share * weight, 1.0
+    sureness = _phase_sureness(segment, match, coherence)
+    agreement, speed = scoring.weighted_agreement(match.share, sureness, least=least), 1.0
     if _can_path_decide(segment, block, match, agreement, limits):
         notes = overlap_coherence(match, candidate.peaks)
         sureness = scoring.sureness_of_notes(notes, match.share)
-        agreement = max(agreement, match.share * scoring.phase_weight(sureness, least=least))
+        by_notes = scoring.weighted_agreement(match.share, sureness, least=least)
+        agreement = max(agreement, by_notes)
     if _can_path_decide(segment, block, match, agreement, limits):
         path = _likeliest_path(match, candidate.peaks)
         agreement = max(agreement, _agreement_along(path, match, least=least))
@@ -519,8 +520,8 @@ def _with_shared_part(
 ) -> _JudgedBlock:
     """Object where the sounds are two songs that share a part, and name it.
 
-    Tones that differ are no objection where one sound has none alone: much of it may be hidden. An
-    excerpt is too short to tell.
+    Tones that differ are no objection where one sound hardly has any alone, or hides those of the
+    other. An excerpt is too short to tell.
     """
     block = judged.block
     has_other_tones = judged.objection == TONES_DIFFER
@@ -530,9 +531,9 @@ def _with_shared_part(
         return judged
     first, last = 2 * block.candidate_frame, 2 * (block.candidate_frame + block.frames)
     alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
-    if scoring.are_two_songs(alone):
+    if scoring.are_two_songs(alone, match.share):
         return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
-    is_hidden = has_other_tones and not scoring.has_both_alone(alone)
+    is_hidden = has_other_tones and scoring.hides_tones(alone)
     return replace(judged, objection=None) if is_hidden else judged
 
 
@@ -553,7 +554,7 @@ def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
         last_frame=last,
     )
     alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
-    if scoring.are_two_songs(alone):
+    if scoring.are_two_songs(alone, match.share):
         return alone.part
     piece = common_piece(
         reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
@@ -619,8 +620,8 @@ def _can_path_decide(
     if segment != "local" or block.overlap_s < limits.local_overlap_s:
         return False
     is_match, can_match = (
-        _is_match(_judge_block(segment, block, share, None), limits)
-        for share in (agreement, match.share)
+        _is_match(_judge_block(segment, block, reached, None), limits)
+        for reached in (agreement, scoring.weighted_agreement(match.share, 1.0, least=1.0))
     )
     return can_match and not is_match
 
@@ -639,8 +640,8 @@ def _likeliest_path(match: PeakMatch, candidate: Peaks) -> DelayPath:
 
 def _agreement_along(path: DelayPath, match: PeakMatch, *, least: float) -> float:
     """Return the agreement of peaks along a path of the delay, weighted by how sure the path is."""
-    weight = scoring.phase_weight(scoring.sureness_of_path(path), least=least)
-    return min(1.0, match.share * path.gain) * weight
+    sureness = scoring.sureness_of_path(path)
+    return scoring.weighted_agreement(min(1.0, match.share * path.gain), sureness, least=least)
 
 
 def _judge_block(

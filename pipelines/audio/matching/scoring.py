@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pipelines.audio.matching.agreement import CERTAIN, NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.delay_path import DelayPath
-from pipelines.audio.matching.shared_parts import LEAST_ALONE, Residue
+from pipelines.audio.matching.shared_parts import FEW_HELD, LEAST_ALONE, Residue
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
@@ -47,7 +47,7 @@ _NOT_SURELY_ONE, _SURELY_ONE = 0.86, 0.91
 _MOST_AFTER_ROOM = 0.75
 _LEAST_DEVIATIONS = 5.0
 _AT_SPEED_IN_ROOM, _SURELY_AT_SPEED = 0.45, 0.85
-_HIDDEN_BY_REVERB, _HARDLY_REVERBERANT = 0.5, 0.3
+_HIDDEN, _HARDLY_HIDDEN = 0.5, 0.3
 _ONE_CHANGE, _TWO_CHANGES = 0.9e-3, 1.3e-3
 _PATH_OF_OTHERS, _PATH_OF_ONE = 3.6, 3.8
 _MOST_CLOCK_RATIO = 0.0015
@@ -59,7 +59,8 @@ _OF_TIMBRE, _OTHERS_PLAY, _SAME_PLAY = 1.5, 0.15, 0.3
 _OTHER_TONES, _SAME_TONES = 0.5, 0.8
 _ONE_SONG, _TWO_SONGS = 0.45, 0.6
 _FEW_FOREIGN, _MANY_FOREIGN = 0.45, 0.55
-_TWO_RECORDINGS = -5.3
+_TWO_SONGS_ODDS = -7.35
+_TWO_VOICES = -7.7
 _TWO_EXCERPTS = -6.4
 _TWO_SENTENCES = -8.0
 _SPEECH_HELD = 0.05
@@ -96,6 +97,16 @@ def phase_weight(sureness: float, *, least: float) -> float:
     even full agreement scores below 0.65.
     """
     return least + (1 - least) * sureness
+
+
+def weighted_agreement(share: float, sureness: float, *, least: float) -> float:
+    """Return the agreement of peaks, weighted by how surely their phases agree.
+
+    Where they surely are the recording's, a small share is increased by half, up to 0.3: a voice, a
+    noise or reverb has peaks of its own and hides others.
+    """
+    hidden = min(_HIDDEN * share, max(0.0, _HARDLY_HIDDEN - share))
+    return (share + sureness * hidden) * phase_weight(sureness, least=least)
 
 
 def least_weight_of_edit(*, keeps_phases: bool) -> float:
@@ -170,15 +181,6 @@ def sureness_after_speed(coherence: NoteCoherence, share: float) -> float:
     return _ramp(coherence.value, enough - 0.1, enough)
 
 
-def with_hidden_peaks(share: float, sureness: float) -> float:
-    """Return the share of agreeing peaks, a small one increased by what reverb has hidden.
-
-    By half, up to 0.3, where the notes are surely (`sureness`) those of the recording.
-    """
-    hidden = min(_HIDDEN_BY_REVERB * share, max(0.0, _HARDLY_REVERBERANT - share))
-    return share + sureness * hidden
-
-
 def sureness_of_stretching(apart: float) -> float:
     """Return how sure it is, 0 to 1, that tempo and pitch were changed independently.
 
@@ -235,16 +237,26 @@ def tonal_weight(tones: ToneAgreement) -> float:
     return _ramp(tones.balance, _OTHER_TONES, _SAME_TONES) * (1 - conflict) * (1 - foreign)
 
 
-def are_two_songs(alone: Residue) -> bool:
+def are_two_songs(alone: Residue, share: float) -> bool:
     """Whether both sounds have so much alone that what they share is a part of two songs.
 
-    On real recordings of the development part, 3 of 472 pairs of the same recording that were
-    accepted without it are above the limit, and 136 of 193 pairs that share a voice, a crowd, a
-    melody or a loop.
+    The more peaks agree (`share`), the less a noise or a room can explain what does not. The
+    weights are near those of a logistic regression. Of the pairs in which both have
+    something alone, on the development part and among tracks of other seeds, 6 of 213 of the same
+    recording are above the limit, and 73 of 81 that share a voice, a crowd or a melody.
     """
-    if not has_both_alone(alone) or alone.louder < _LEAST_LOUDER:
+    if hides_tones(alone):
         return False
-    return _odds_of_two_songs(alone) > _TWO_RECORDINGS
+    limit = _TWO_SONGS_ODDS if alone.held >= FEW_HELD else _TWO_VOICES
+    return _odds_of_two_songs(alone, of_steadiness=2) + 2 * math.log(max(0.0, share) + 0.02) > limit
+
+
+def hides_tones(alone: Residue) -> bool:
+    """Whether tones are missing in one sound although it plays all that the other does.
+
+    A noise hides them, and a room blurs them; music of its own would also be louder somewhere.
+    """
+    return not has_both_alone(alone) or alone.louder < _LEAST_LOUDER
 
 
 def share_no_excerpt(alone: Residue) -> bool:
@@ -256,17 +268,17 @@ def share_no_excerpt(alone: Residue) -> bool:
     real excerpts without held tones have at most -8.4.
     """
     limit = _TWO_EXCERPTS if alone.held >= _SPEECH_HELD else _TWO_SENTENCES
-    return has_both_alone(alone) or _odds_of_two_songs(alone) > limit
+    return has_both_alone(alone) or _odds_of_two_songs(alone, of_steadiness=3) > limit
 
 
-def _odds_of_two_songs(alone: Residue) -> float:
+def _odds_of_two_songs(alone: Residue, *, of_steadiness: int) -> float:
     """Add up three signs that a voice, a noise or a room over one recording does not show together.
 
     As the logarithms of odds: foreign tones f, louder cells l and a low steadiness s give
-    ln(f + 0.03) + ln(l + 0.005) - 3 ln(s + 0.1).
+    ln(f + 0.03) + ln(l + 0.005) - n ln(s + 0.1).
     """
     signs = math.log(alone.foreign + 0.03) + math.log(alone.louder + 0.005)
-    return signs - 3 * math.log(alone.steadiness + 0.1)
+    return signs - of_steadiness * math.log(alone.steadiness + 0.1)
 
 
 def has_both_alone(alone: Residue) -> bool:

@@ -24,7 +24,7 @@ from pipelines.audio.matching.scoring import (
     sureness_of_stretching,
     tonal_weight,
     trust_in_delay,
-    with_hidden_peaks,
+    weighted_agreement,
 )
 from warehouse.records.evidence import MatchThresholds, Segment
 
@@ -214,11 +214,12 @@ def test_notes_that_chance_explains_make_nothing_sure() -> None:
     assert sureness_after_speed(NoteCoherence(value=0.9, potential=5.6), 0.2) == 1.0
 
 
-def test_reverb_hides_peaks_only_where_notes_are_sure() -> None:
-    assert with_hidden_peaks(0.12, 0.0) == 0.12
-    assert with_hidden_peaks(0.12, 1.0) == pytest.approx(0.18)
-    assert with_hidden_peaks(0.25, 1.0) == pytest.approx(0.3)
-    assert with_hidden_peaks(0.7, 1.0) == 0.7
+def test_peaks_are_hidden_only_where_the_others_are_sure() -> None:
+    assert weighted_agreement(0.12, 0.0, least=0.1) == pytest.approx(0.012)
+    assert weighted_agreement(0.12, 1.0, least=0.1) == pytest.approx(0.18)
+    assert weighted_agreement(0.25, 1.0, least=0.1) == pytest.approx(0.3)
+    assert weighted_agreement(0.7, 1.0, least=0.1) == pytest.approx(0.7)
+    assert weighted_agreement(0.7, 0.0, least=0.1) == pytest.approx(0.07)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 LIMITS = MatchThresholds()
 TWO_SONGS = Residue(steadiness=0.6, foreign=0.4, louder=0.05, held=0.6, is_repeated=False)
+_SHARE = 0.4
 type Comparison = Callable[[Samples, float], PairEvidence]
 
 
@@ -71,7 +72,7 @@ def test_a_sound_has_nothing_alone_beside_itself(measure_clip: ClipMeasurer, son
 
 
 def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
-    assert scoring.are_two_songs(TWO_SONGS)
+    assert scoring.are_two_songs(TWO_SONGS, _SHARE)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,37 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
     [
         replace(TWO_SONGS, foreign=0.05),
         replace(TWO_SONGS, louder=0.001),
-        replace(TWO_SONGS, louder=0.01, steadiness=1.0),
+        replace(TWO_SONGS, louder=0.01, steadiness=1.3),
     ],
     ids=["a voice, and the same voice over music", "a low-pass", "other voices over one song"],
 )
 def test_no_sign_alone_makes_two_songs(alone: Residue) -> None:
-    assert not scoring.are_two_songs(alone)
+    assert not scoring.are_two_songs(alone, _SHARE)
+
+
+def test_what_little_agreement_leaves_alone_may_be_a_noise() -> None:
+    assert not scoring.are_two_songs(TWO_SONGS, 0.05)
+
+
+def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
+    weaker = replace(TWO_SONGS, louder=0.008, steadiness=1.2)
+    assert scoring.are_two_songs(replace(weaker, held=0.1), _SHARE)
+    assert not scoring.are_two_songs(replace(weaker, held=0.3), _SHARE)
+
+
+@pytest.mark.parametrize(
+    ("alone", "is_hidden"),
+    [
+        (TWO_SONGS, False),
+        (replace(TWO_SONGS, foreign=0.05), True),
+        (replace(TWO_SONGS, louder=0.001), True),
+    ],
+    ids=["two songs", "one has no tone alone", "nothing is louder, as in a room"],
+)
+def test_tones_are_hidden_where_one_sound_plays_all_of_the_other(
+    alone: Residue, *, is_hidden: bool
+) -> None:
+    assert scoring.hides_tones(alone) == is_hidden
 
 
 @pytest.mark.parametrize(
