@@ -146,9 +146,10 @@ def sureness_of_path(path: DelayPath) -> float:
     Decided by `DelayPath.evidence`, the best of all local windows and overlaps of a pair. On the
     development part it has, at the 5th and 50th percentile of two pieces of 54 real recordings:
     4.2 and 8.3 under wow of 0.3 %; 3.7 and 8.0 of 0.4 %; 3.9 and 5.2 where each second begins up to
-    5 ms early or late; 4.8 and 13 in a drift of 2 %. At most 1.2 in 200 scores by two sampled
-    pianos or two sound fonts in exact time. Of 192 scores that the same instruments play again,
-    each note some milliseconds off, 19 of 20 have at most 3.1, and five reach 3.7.
+    5 ms early or late; 4.8 and 13 in a drift of 2 %. At most 1.2 in 200 scores of the reported part
+    by two sampled pianos or two sound fonts in exact time. Of 192 scores of other seeds that the
+    same instruments play again, each note some milliseconds off, 19 of 20 have at most 3.1, and
+    seven have more than 3.6.
     """
     return _ramp(path.evidence, _PATH_OF_OTHERS, _PATH_OF_ONE)
 
@@ -169,11 +170,10 @@ def sureness_after_speed(coherence: NoteCoherence, share: float) -> float:
     peaks are lost, the less the angles of the others repeat. So less coherence is asked for where a
     smaller share of the peaks agrees.
 
-    On the development part it is enough, within 0.05, in 95 of 108 real recordings that were slowed
-    with reverb and in 210 of 218 at another speed, half of them under a voice. It is never enough,
-    at least 0.07 short, in 240 scores that the same players or other sampled instruments played
-    again and that were then sped or slowed. Two sampled pianos in exact time repeat the same few
-    samples: 9 of 72 reach it.
+    On the development part it is enough in 90 of 108 real recordings that were slowed with reverb
+    and in 215 of 218 at another speed, a quarter of them under a voice. It is at least 0.067 short
+    in 144 scores that the same players or other sampled instruments played again and that were then
+    sped or slowed. Two sampled pianos in exact time repeat the same few samples: 11 of 72 reach it.
     """
     if coherence.value * coherence.potential < _LEAST_DEVIATIONS:
         return 0.0
@@ -242,8 +242,8 @@ def are_two_songs(alone: Residue, share: float) -> bool:
 
     The more peaks agree (`share`), the less a noise or a room can explain what does not. The
     weights are near those of a logistic regression. Of the pairs in which both have
-    something alone, on the development part and among tracks of other seeds, 6 of 213 of the same
-    recording are above the limit, and 73 of 81 that share a voice, a crowd or a melody.
+    something alone, on the development part and among tracks of other seeds, 5 of 213 of the same
+    recording are above the limit, and 74 of 81 that share a voice, a crowd or a melody.
     """
     if hides_tones(alone):
         return False
