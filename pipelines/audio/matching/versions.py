@@ -81,15 +81,6 @@ def version_score(reference: Features, candidate: Features) -> float | None:
     return score
 
 
-def version_significance(reference: Features, candidate: Features) -> float | None:
-    """Return the best correlation over what chance yields in all keys, tempos and offsets.
-
-    None if no overlap has eight seconds.
-    """
-    best = _best_alignment(reference, candidate)
-    return None if best is None else best.significance
-
-
 def _best_alignment(reference: Features, candidate: Features) -> _Alignment | None:
     """Correlate in every key, at every tempo and offset; None if no overlap has eight seconds.
 
