@@ -306,7 +306,10 @@ def tempo_apart_from_pitch(match: PeakMatch) -> float:
     first, second = pairs[:, 0], pairs[:, 1]
     frames = match.candidate.moments[second]
     pitch = np.median(np.log(match.candidate.hertz[second] / match.reference.hertz[first]))
-    tempo, _ = np.polyfit(frames, match.reference.frames[first] - match.lag - frames, 1)
+    # The line of least squares through the times at which the candidate is late.
+    since = frames - frames.mean()
+    late = match.reference.frames[first] - match.lag - frames
+    tempo = (since @ late) / max(1.0, since @ since)
     return float(abs(tempo - pitch))
 
 
