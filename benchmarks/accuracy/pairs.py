@@ -10,6 +10,7 @@ from typing import Literal
 
 from numpy.random import Generator
 
+from benchmarks.accuracy.real.library import have_same_music
 from benchmarks.accuracy.sounds.clips import Clip, Relation, clips_of
 from benchmarks.accuracy.sounds.tracks import Part, Track
 from sandbox.world.random_streams import stream
@@ -215,7 +216,7 @@ def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
     track_pairs = [
         (one.name, two.name)
         for one, two in combinations(tracks, 2)
-        if wanted in (one.part, two.part)
+        if wanted in (one.part, two.part) and not _have_same_music(one, two)
     ]
     rng = stream(len(tracks), "bench unrelated", count)
     drawn: dict[tuple[str, str], None] = {}
@@ -229,6 +230,12 @@ def draw_unrelated(tracks: list[Track], count: int) -> list[tuple[str, str]]:
         if len(drawn) == count:
             break
     return sorted(drawn)  # equal references together: what depends on them is computed once
+
+
+def _have_same_music(one: Track, two: Track) -> bool:
+    """Whether the list says so of two real recordings."""
+    are_real = one.kind == two.kind == "real"
+    return are_real and have_same_music(one.recording, two.recording)
 
 
 def _any(rng: Generator, clips: list[Clip]) -> Clip:

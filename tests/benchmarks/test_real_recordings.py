@@ -3,13 +3,21 @@
 import hashlib
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.accuracy.pairs import draw_unrelated, list_pairs
-from benchmarks.accuracy.real.library import faults, is_intact, listed_files, packages, speakers
+from benchmarks.accuracy.real.library import (
+    faults,
+    have_same_music,
+    is_intact,
+    listed_files,
+    packages,
+    speakers,
+)
 from benchmarks.accuracy.real.mixes import LEAD, SHARED, Layer, Mix, list_mixes, mixed
 from benchmarks.accuracy.real.plan import cases_of, plan, real_tracks
 from benchmarks.accuracy.sounds import edits
@@ -66,6 +74,19 @@ def test_the_band_of_a_recording_is_never_drawn_as_unrelated() -> None:
     band = {clip.file for track in tracks for clip in clips_of(track) if clip.work == "band"}
     assert band
     assert not band & {file for pair in draw_unrelated(tracks, 4000) for file in pair}
+
+
+def test_recordings_with_the_same_music_are_of_one_part_and_never_drawn_as_unrelated() -> None:
+    tracks = [track for track in real_tracks("reported") if not track.score]
+    alike = {
+        (one.name, two.name)
+        for one, two in permutations(tracks, 2)
+        if have_same_music(one.recording, two.recording)
+    }
+    assert ("drascula_track30", "drascula_track1") in alike
+    assert len(alike) == 2 * sum(bool(file.same_music_as) for file in listed_files("music"))
+    drawn = draw_unrelated(tracks, 4000)
+    assert not alike & {(one.split("/")[0], two.split("/")[0]) for one, two in drawn}
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -37,6 +37,7 @@ class ListedFile:
         genre: Genre of the music; empty for voices and loops.
         sha256: Hash of the file.
         stated_part: Part that the list states; empty where the name decides.
+        same_music_as: Path of another file of the package with the same recording in it, or empty.
     """
 
     package: str
@@ -47,6 +48,7 @@ class ListedFile:
     genre: str
     sha256: str
     stated_part: Part | Literal[""]
+    same_music_as: str
 
     @property
     def name(self) -> str:
@@ -83,11 +85,22 @@ def listed_files(kind: SoundKind | None = None) -> tuple[ListedFile, ...]:
             archive=package.get("archive", ""), path=package["folder"] + file["path"],
             genre=file.get("genre", ""), sha256=file["sha256"],
             stated_part=package.get("part", ""),
+            same_music_as=package["folder"] + file["same_music_as"]
+            if "same_music_as" in file
+            else "",
         )
         for package in packages
         if kind in (None, package["kind"])
         for file in package["files"]
     )  # fmt: skip
+
+
+def have_same_music(one: str, two: str) -> bool:
+    """Whether two files of these names are known to contain one recording."""
+    first, second = find_file(one), find_file(two)
+    return first.package == second.package and (
+        first.path == second.same_music_as or second.path == first.same_music_as
+    )
 
 
 @cache

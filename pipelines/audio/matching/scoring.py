@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pipelines.audio.matching.agreement import CERTAIN, NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.delay_path import DelayPath
-from pipelines.audio.matching.shared_parts import FEW_HELD, LEAST_ALONE, Residue
+from pipelines.audio.matching.shared_parts import LEAST_ALONE, Residue
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
@@ -55,12 +55,11 @@ _MOST_CLOCK_RATIO = 0.0015
 NO_NOTES = NoteCoherence(value=0.0, potential=0.0)
 
 # Tones
-_OF_TIMBRE, _OTHERS_PLAY, _SAME_PLAY = 1.5, 0.15, 0.3
+_OF_TIMBRE, _OTHERS_PLAY, _SAME_PLAY = 1.5, 0.2, 0.35
 _OTHER_TONES, _SAME_TONES = 0.5, 0.8
 _ONE_SONG, _TWO_SONGS = 0.45, 0.6
 _FEW_FOREIGN, _MANY_FOREIGN = 0.45, 0.55
-_TWO_SONGS_ODDS = -7.35
-_TWO_VOICES = -7.7
+_TWO_RECORDINGS = -7.2
 _TWO_EXCERPTS = -6.4
 _TWO_SENTENCES = -8.0
 _SPEECH_HELD = 0.05
@@ -240,16 +239,21 @@ def tonal_weight(tones: ToneAgreement) -> float:
 def are_two_songs(alone: Residue, share: float) -> bool:
     """Whether both sounds have so much alone that what they share is a part of two songs.
 
-    The more peaks agree (`share`), the less a noise or a room can explain what does not, so
-    2 ln(share + 0.02) is added to the odds; all weights are near those of a logistic regression. Of
-    the pairs in which both have something alone, on the development part and among tracks of other
-    seeds, 5 of 213 of the same recording are above the limit, and 74 of 81 that share a voice, a
-    crowd or a melody.
+    As the logarithms of odds: foreign tones f, louder cells l, a low steadiness s and few held
+    tones h although a large share p of the peaks agrees give ln(f + 0.03) + ln(l + 0.005)
+    - ln(s + 0.1) - ln(h + 0.02) / 2 + 2 ln(p + 0.02), weights near those of a logistic regression.
+    The more peaks agree, the less a noise or a room can explain what does not. A steadiness above 1
+    is the sign of other voices over one song, so s^2 is then taken away, too.
+
+    Of the pairs in which both have something alone, on the development part and among tracks of
+    other seeds, 5 of 213 of the same recording are above the limit, and 77 of 81 that share a
+    voice, a crowd or a melody.
     """
     if hides_tones(alone):
         return False
-    limit = _TWO_SONGS_ODDS if alone.held >= FEW_HELD else _TWO_VOICES
-    return _odds_of_two_songs(alone, of_steadiness=2) + 2 * math.log(max(0.0, share) + 0.02) > limit
+    other_voices = 2 * math.log(max(1.0, alone.steadiness))
+    odds = _alone(alone) - math.log(alone.steadiness + 0.1) - 0.5 * math.log(alone.held + 0.02)
+    return odds - other_voices + 2 * math.log(max(0.0, share) + 0.02) > _TWO_RECORDINGS
 
 
 def hides_tones(alone: Residue) -> bool:
@@ -263,23 +267,19 @@ def hides_tones(alone: Residue) -> bool:
 def share_no_excerpt(alone: Residue) -> bool:
     """Whether a few common seconds are no excerpt, because each sound has something alone in them.
 
-    A real excerpt has hardly anything alone: of 143 on real recordings of the development part, the
-    highest odds are -7.2, and at most 0.03 of the tones are foreign. Where hardly a tone is held,
-    as in a sentence that one sound speaks alone and another over music (-7.5), the limit is lower;
-    real excerpts without held tones have at most -8.4.
+    Odds are ln(f + 0.03) + ln(l + 0.005) - 3 ln(s + 0.1), of foreign tones f, louder cells l and
+    steadiness s. A real excerpt has hardly anything alone: of 143 on real recordings of the
+    development part, the highest odds are -7.2, and at most 0.03 of the tones are foreign. Where
+    hardly a tone is held, as in a sentence that one sound speaks alone and another over music
+    (-7.5), the limit is lower; real excerpts without held tones have at most -8.4.
     """
     limit = _TWO_EXCERPTS if alone.held >= _SPEECH_HELD else _TWO_SENTENCES
-    return has_both_alone(alone) or _odds_of_two_songs(alone, of_steadiness=3) > limit
+    return has_both_alone(alone) or _alone(alone) - 3 * math.log(alone.steadiness + 0.1) > limit
 
 
-def _odds_of_two_songs(alone: Residue, *, of_steadiness: int) -> float:
-    """Add up three signs that a voice, a noise or a room over one recording does not show together.
-
-    As the logarithms of odds: foreign tones f, louder cells l and a low steadiness s give
-    ln(f + 0.03) + ln(l + 0.005) - n ln(s + 0.1).
-    """
-    signs = math.log(alone.foreign + 0.03) + math.log(alone.louder + 0.005)
-    return signs - of_steadiness * math.log(alone.steadiness + 0.1)
+def _alone(alone: Residue) -> float:
+    """Return ln(f + 0.03) + ln(l + 0.005) of foreign tones f and louder cells l."""
+    return math.log(alone.foreign + 0.03) + math.log(alone.louder + 0.005)
 
 
 def has_both_alone(alone: Residue) -> bool:

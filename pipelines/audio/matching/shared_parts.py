@@ -111,7 +111,7 @@ _FEWEST_STEADY = 100
 """Of fewer steady peaks, foreign ones are no large share: music without tones has few."""
 LEAST_ALONE = 0.06
 """Of a voice and the same voice over music, one has at most 0.05 foreign tones."""
-FEW_HELD = 0.14
+_FEW_HELD = 0.14
 _LOOP_LAG, _LOOP_REACH = round(3.5 / FINE_HOP_S), round(3.0 / FINE_HOP_S)
 _REPEATED = 0.35
 """In 32 pairs of songs with the same sung melody, at most 0.32 of what agrees comes again at one
@@ -148,7 +148,7 @@ class Residue:
         At most 0.12 of what agrees in 39 pairs of narrations over other music is held, and 0.17 or
         more in 22 pairs of one sung voice over other recordings.
         """
-        if self.held < FEW_HELD:
+        if self.held < _FEW_HELD:
             return "voice"
         return "loop" if self.is_repeated else "layer"
 

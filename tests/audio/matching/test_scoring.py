@@ -177,10 +177,10 @@ def test_tones_that_each_sound_has_alone_weigh_against_one_recording(
     ("steady", "chroma", "mfcc", "sureness"),
     [
         (0.30, 0.80, 0.54, 0),  # other instruments: the same harmony, another timbre
-        (0.45, 0.80, 0.65, 0.5),
+        (0.50, 0.80, 0.65, 0.5),
         (0.70, 0.86, 0.84, 1),  # the recording
-        (0.65, 0.72, 0.50, 1),  # under a voice that is hardly in the chroma
-        (0.10, 0.40, 0.54, 1),  # under a voice that hides its tones
+        (0.70, 0.72, 0.50, 1),  # under a voice that is hardly in the chroma
+        (0.15, 0.40, 0.54, 1),  # under a voice that hides its tones
     ],
 )
 def test_steady_tones_and_timbre_make_a_stretched_sound_sure(

@@ -80,7 +80,7 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
     [
         replace(TWO_SONGS, foreign=0.05),
         replace(TWO_SONGS, louder=0.001),
-        replace(TWO_SONGS, louder=0.01, steadiness=1.3),
+        replace(TWO_SONGS, louder=0.004, steadiness=1.3),
     ],
     ids=["a voice, and the same voice over music", "a low-pass", "other voices over one song"],
 )
@@ -93,9 +93,9 @@ def test_what_little_agreement_leaves_alone_may_be_a_noise() -> None:
 
 
 def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
-    weaker = replace(TWO_SONGS, louder=0.008, steadiness=1.2)
+    weaker = replace(TWO_SONGS, louder=0.004, steadiness=1.1)
     assert scoring.are_two_songs(replace(weaker, held=0.1), _SHARE)
-    assert not scoring.are_two_songs(replace(weaker, held=0.3), _SHARE)
+    assert not scoring.are_two_songs(replace(weaker, held=0.6), _SHARE)
 
 
 @pytest.mark.parametrize(
