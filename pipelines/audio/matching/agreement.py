@@ -309,7 +309,7 @@ def tempo_apart_from_pitch(match: PeakMatch) -> float:
     # The line of least squares through the times at which the candidate is late.
     since = frames - frames.mean()
     late = match.reference.frames[first] - match.lag - frames
-    tempo = (since @ late) / max(1.0, since @ since)
+    tempo = float(since @ late) / max(1.0, float(since @ since))
     return float(abs(tempo - pitch))
 
 
