@@ -327,14 +327,14 @@ class _UndoneEdit:
         candidate: Features of the candidate, undone.
         notes: How well notes repeat over all that overlaps; not measured for a slight edit, nor
             where sounds were stretched, which destroys the phases.
-        is_stretched: How sure it is that tempo and pitch were changed independently, 0 to 1.
+        stretching: How sure it is that tempo and pitch were changed independently, 0 to 1.
     """
 
     hypothesis: Hypothesis
     peaks: Peaks
     candidate: Features
     notes: NoteCoherence
-    is_stretched: float
+    stretching: float
 
     @classmethod
     def of(
@@ -343,17 +343,17 @@ class _UndoneEdit:
         hypothesis = scored.hypothesis
         undone = undo(candidate, hypothesis)
         peaks = within_band(reference.peaks, hypothesis.common_band_hz)
-        notes, is_stretched = scoring.NO_NOTES, 1.0
+        notes, stretching = scoring.NO_NOTES, 1.0
         if hypothesis.family == "speed" and not hypothesis.is_slight:
             overlap = _match_overlap(peaks, undone.peaks, scored.lag)
             notes = overlap_coherence(overlap, undone.peaks)
-            is_stretched = scoring.sureness_of_stretching(tempo_apart_from_pitch(overlap))
+            stretching = scoring.sureness_of_stretching(tempo_apart_from_pitch(overlap))
         return cls(
             hypothesis=hypothesis,
             peaks=peaks,
             candidate=undone,
             notes=notes,
-            is_stretched=is_stretched,
+            stretching=stretching,
         )
 
     @property
@@ -379,7 +379,7 @@ class _UndoneEdit:
         # What seems edited slightly may be the same instruments, tuned a little higher.
         same = 0.0
         if not self.hypothesis.is_slight:
-            same = self.is_stretched * scoring.sureness_of_instruments(block, tone_agreement(match))
+            same = self.stretching * scoring.sureness_of_instruments(block, tone_agreement(match))
         return max(agreement, match.share * scoring.phase_weight(same, least=self.least))
 
 

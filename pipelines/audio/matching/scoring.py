@@ -148,7 +148,7 @@ def sureness_of_path(path: DelayPath) -> float:
     5 ms early or late; 4.8 and 13 in a drift of 2 %. At most 1.2 in 200 scores of the reported part
     by two sampled pianos or two sound fonts in exact time. Of 192 scores of other seeds that the
     same instruments play again, each note some milliseconds off, 19 of 20 have at most 3.1, and
-    seven have more than 3.6.
+    seven are accepted with more than 3.6.
     """
     return _ramp(path.evidence, _PATH_OF_OTHERS, _PATH_OF_ONE)
 
@@ -194,12 +194,12 @@ def sureness_of_instruments(block: Block, tones: ToneAgreement) -> float:
     """Return how sure it is, 0 to 1, that the same instruments play.
 
     For what was stretched, which has no phases to compare. Other instruments keep the harmony and
-    change the timbre, so their MFCC correlate much less than their chroma; a voice takes from both,
-    or from the chroma alone. Most of its peaks are fleeting, so it hardly changes the share of
-    steady peaks that agree. That share plus 1.5 times the difference of the correlations is 0.44 or
-    more in 19 of 20 real recordings that were pitched or stretched (394), and 0.31 under human
-    voices of 0 and 3 dB (150); of 141 scores by other sampled instruments, 19 of 20 have at most
-    0.24. The same players who play again are not told apart.
+    change the timbre, so their MFCC correlate much less than their chroma; a human voice lowers
+    both. Most of its peaks are fleeting, so it hardly changes the share of steady peaks that agree.
+    That share plus 1.5 times the difference of the correlations is 0.44 or more in 19 of 20 real
+    recordings that were pitched or stretched (394), and 0.31 under human voices of 0 and 3 dB
+    (150); of 141 scores by other sampled instruments, 19 of 20 have at most 0.24. The same players
+    who play again are not told apart.
     """
     timbre = block.mfcc - block.chroma
     return _ramp(tones.steady + _OF_TIMBRE * timbre, _OTHERS_PLAY, _SAME_PLAY)
