@@ -86,8 +86,8 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     if not (samples.min() >= -_HIGHEST_SAMPLE and samples.max() <= _HIGHEST_SAMPLE):
         finite = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
         samples = np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
-    samples -= np.float32(samples.mean(dtype=np.float64))
-    if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
+    samples -= samples.mean()
+    if np.sqrt(np.vdot(samples, samples) / len(samples)) < _SILENCE_RMS:
         is_whole = len(samples) < limits.max_seconds * decoded.rate
         raise DecodeRefusedError("silent" if is_whole else "silent_start")
     return DecodedAudio(samples, decoded.rate, decoded.codec)
