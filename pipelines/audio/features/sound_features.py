@@ -301,8 +301,12 @@ def centred_chroma(chroma: Frames) -> Frames:
         + np.float32(0.25) * np.roll(scaled, 1, axis=1)
         + np.float32(0.25) * np.roll(scaled, -1, axis=1)
     )
-    # Centred in time, then over the octave.
-    local = smooth - sliding_mean(smooth, _LOCAL_FRAMES)
+    return centred_in_time_and_octave(smooth)
+
+
+def centred_in_time_and_octave(values: Frames) -> Frames:
+    """Subtract the 3 s moving mean of each bin, then the mean of each frame."""
+    local = values - sliding_mean(values, _LOCAL_FRAMES)
     return np.ascontiguousarray(local - local.mean(axis=1, keepdims=True))
 
 

@@ -554,6 +554,13 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
     )
 
 
+def are_steady(frames: NDArray[np.int32], hertz: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return which peaks are tones that are held or come again within a second, (n,)."""
+    return kernels.steady_peaks(
+        frames, hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
+    )
+
+
 def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int64]) -> _Side:
     """Describe the peaks of one sound.
 
@@ -569,9 +576,7 @@ def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int
     return _Side(
         columns=(peaks.frames - start) // _NEAR_FRAMES,
         bands=np.searchsorted(_BANDS_HZ, peaks.hertz),
-        is_steady=kernels.steady_peaks(
-            peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
-        ),
+        is_steady=are_steady(peaks.frames, peaks.hertz),
         is_hit=is_hit,
         is_foreign=kernels.foreign_peaks(
             peaks.frames, peaks.hertz, other.frames, other.hertz, lag, _NEAR_FRAMES, TOLERANCE_HZ

@@ -19,7 +19,7 @@ from pipelines.audio.features.sound_features import (
     mel_to_hz,
 )
 from pipelines.audio.matching import kernels
-from pipelines.audio.matching.agreement import TOLERANCE_HZ
+from pipelines.audio.matching.agreement import TOLERANCE_HZ, are_steady
 from warehouse.records.evidence import SharedPart
 
 # A few seconds in common: how long they really are, and whether they belong to the music.
@@ -99,7 +99,6 @@ def end_sound(reference: Peaks, candidate: Peaks, piece: CommonPiece) -> SharedP
 
 # What each sound has alone: a shared voice, lead or loop leaves other music in both.
 
-_NEXT_FRAMES, _SECOND_FRAMES, _MIN_REPEATS = 3, round(1 / FINE_HOP_S), 2
 _NEAR_FRAMES = round(0.5 / FINE_HOP_S)
 _CLEARLY_DB = 8.0
 _FEWEST_LOUD = 5
@@ -206,9 +205,7 @@ def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> 
     pairs = kernels.matching_peaks(*beside, frames, hertz, lag, TOLERANCE_HZ)
     is_hit = np.zeros(len(frames), dtype=np.bool_)
     is_hit[pairs[:, 1]] = True
-    is_steady = kernels.steady_peaks(
-        frames, hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
-    )
+    is_steady = are_steady(frames, hertz)
     is_foreign = kernels.foreign_peaks(frames, hertz, *beside, lag, _NEAR_FRAMES, TOLERANCE_HZ)
     # The level of a peak is that of its mel band.
     bands = np.clip(np.searchsorted(_band_middles(), hertz), 0, MEL_BANDS - 1)
