@@ -32,8 +32,7 @@ _REACH_BINS = 4
 _REACH_FRAMES = 2  # 46 ms
 _FRAMES_PER_SECOND = round(1 / sound_features.FINE_HOP_S)
 
-_FRAMES_AT_ONCE = 64  # 64 frames of 8192 float32 are 2 MB and fit into the CPU cache
-_REFERENCE_RATE = 22_050.0
+_FRAMES_AT_ONCE = 64  # at most 2 MB, in the CPU cache; even: blocks begin with a feature frame
 _TAPS = 31
 _KAISER_BETA = 6.5
 _HALVED_AT_ONCE = 64
@@ -131,12 +130,12 @@ def _local_maxima(loudness: Spectrum, block: "_Block", grid: sound_features.Geom
     is_peak = (prominence > _LEAST_PROMINENCE) & (prominence >= largest)
     rows, bins = np.nonzero(is_peak[block.inside])
     rows += block.inside.start
-    found = prominence[rows, bins]
+    heights = prominence[rows, bins]
     bins += first
     return _Maxima(
         frames=block.first_frame + rows,
         bins=bins,
-        prominence=found,
+        prominence=heights,
         loudness=np.stack([loudness[rows, bins + shift] for shift in (-1, 0, 1)]),
         spectrum=block.spectra[rows, bins],
     )
@@ -170,7 +169,7 @@ def _strongest(blocks: Sequence[_Maxima], grid: sound_features.Geometry) -> soun
 def _moving_maximum(values: Spectrum, width: int) -> Spectrum:
     """Return the maximum of `width` neighbours along the last axis, shortened by `width` - 1.
 
-    The reach doubles with each pass: three passes instead of eight for nine neighbours.
+    The reach doubles with each pass: four passes instead of eight for nine neighbours.
     """
     reach = 1
     while reach < width:
@@ -198,7 +197,7 @@ class _Block:
 def long_spectra(samples: Spectrum, grid: sound_features.Geometry, frames: int) -> Iterator[_Block]:
     """Yield spectra up to 5 kHz of 186 ms windows every 46.4 ms."""
     centres = _centres(frames, sound_features.HOP_S * grid.rate)
-    nominal_size = sound_features.LONG_WINDOW_S * _REFERENCE_RATE
+    nominal_size = sound_features.LONG_WINDOW_S * sound_features.REFERENCE_HZ
     return _transformed(samples, centres, grid.long_size, nominal_size, grid.long_bins)
 
 
@@ -207,7 +206,7 @@ def short_spectra(
 ) -> Iterator[_Block]:
     """Yield spectra up to 8 kHz of 93 ms windows every 23.2 ms."""
     centres = _centres(2 * frames, sound_features.FINE_HOP_S * grid.rate)
-    nominal_size = sound_features.SHORT_WINDOW_S * _REFERENCE_RATE
+    nominal_size = sound_features.SHORT_WINDOW_S * sound_features.REFERENCE_HZ
     return _transformed(
         samples, centres, grid.short_size, nominal_size, grid.short_bins, shared=_REACH_FRAMES
     )
@@ -269,7 +268,7 @@ def _hann(size: int) -> Spectrum:
 
 
 def halved(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return every second sample (n + 1) // 2 of the low-passed sound.
+    """Return the low-passed sound at half its rate, ((n + 1) // 2,).
 
     The filter is a half-band low-pass by the window method: sin(pi k / 2) / (pi k) under a Kaiser
     window, so every second coefficient but the middle one is 0 (Crochiere and Rabiner, Multirate

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 # Windows and hops are fixed in seconds, so that frame k is the same time in a 44.1 kHz and a 48
 # kHz sound.
 
-HOP_S = 1024 / 22_050
+REFERENCE_HZ = 22_050
+"""The rate at which windows and hops are these numbers of samples."""
+HOP_S = 1024 / REFERENCE_HZ
 """Hop between feature frames, 46.4 ms."""
 FINE_HOP_S = HOP_S / 2
 """Hop between peak frames; fine frame 2k is feature frame k."""
 FRAMES_PER_S = 1 / HOP_S
-LONG_WINDOW_S = 4096 / 22_050
-SHORT_WINDOW_S = 2048 / 22_050
+LONG_WINDOW_S = 4096 / REFERENCE_HZ
+SHORT_WINDOW_S = 2048 / REFERENCE_HZ
 PEAK_BAND_HZ = (215.0, 4_500.0)
 """Where spectral peaks are looked for."""
 CHROMA_TOP_HZ = 5_000.0
@@ -79,11 +81,8 @@ def smooth_size(nominal: float) -> int:
     A 5-smooth number has no prime factor above 5.
     """
     nearest = max(2, round(nominal))
-    for distance in range(nearest):
-        for size in (nearest - distance, nearest + distance):
-            if size % 2 == 0 and _is_smooth(size):
-                return size
-    return nearest
+    sizes = filter(_is_smooth, range(2, 2 * nearest, 2))
+    return min(sizes, key=lambda size: abs(size - nearest))
 
 
 def next_smooth(number: int) -> int:
@@ -111,7 +110,9 @@ def _is_smooth(number: int) -> bool:
 # `tests/data/audio/build_filter_banks.py`). For other rates the same formulas are evaluated here,
 # so that measuring never imports librosa. A test compares both with librosa.
 
-CHROMA_BINS = 36
+SEMITONES = 12
+BINS_PER_SEMITONE = 3
+CHROMA_BINS = SEMITONES * BINS_PER_SEMITONE
 MEL_BANDS = 64
 MEL_BOTTOM_HZ = 80.0
 _CENTRE_OCTAVE = 5.0
@@ -173,7 +174,7 @@ def chroma_bank(rate: int, size: int) -> NDArray[np.float64]:
     weights /= np.sqrt((weights**2).sum(axis=0))
     # Octaves far from the centre count less.
     weights *= np.exp(-0.5 * ((pitches / CHROMA_BINS - _CENTRE_OCTAVE) / _OCTAVE_WIDTH) ** 2)
-    from_a_to_c = -3 * (CHROMA_BINS // 12)
+    from_a_to_c = -3 * BINS_PER_SEMITONE
     bank: NDArray[np.float64] = np.roll(weights, from_a_to_c, axis=0)[:, : size // 2 + 1]
     return bank
 
@@ -216,6 +217,8 @@ def mel_to_hz(mel: float | NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(value < break_mel, value * _MEL_LINEAR_HZ, log_part)
 
 
+# The features: uncentred as stored, centred for comparison.
+
 FEATURE_VERSION = "3"
 """Increase this whenever the same sound would give different stored features."""
 Frames = NDArray[np.float32]
@@ -249,10 +252,19 @@ class Peaks:
     rests: NDArray[np.float64] | None = None
 
     @property
-    def moments(self) -> NDArray[np.float64]:
+    def exact_frames(self) -> NDArray[np.float64]:
         """Exact times in fine frames."""
         frames = self.frames.astype(np.float64)
         return frames if self.rests is None else frames + self.rests
+
+    def at(self, places: "slice | NDArray[np.bool_] | NDArray[np.int64]") -> "Peaks":
+        """Return the peaks at these places, contiguous as compiled loops expect them."""
+        return Peaks(
+            np.ascontiguousarray(self.frames[places]),
+            np.ascontiguousarray(self.hertz[places]),
+            np.ascontiguousarray(self.phases[places]),
+            None if self.rests is None else np.ascontiguousarray(self.rests[places]),
+        )
 
 
 @dataclass(frozen=True, eq=False)

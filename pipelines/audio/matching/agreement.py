@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.sound_features import FINE_HOP_S, Peaks
+from pipelines.audio.features.sound_features import FINE_HOP_S, SHORT_WINDOW_S, Peaks
 from pipelines.audio.matching import kernels
 
 # Align by peaks alone: each pair of peaks of equal frequency votes for its time difference.
@@ -16,7 +16,7 @@ from pipelines.audio.matching import kernels
 # Finds what the alignment by chroma and MFCC misses: a few common seconds, and music under a
 # louder voice.
 
-_STRETCH_FRAMES = round(0.5 / FINE_HOP_S)  # half a second of the candidate
+_COLUMN_FRAMES = round(0.5 / FINE_HOP_S)  # half a second, in which votes and hits are counted
 _RUN_STRETCHES = 3  # any two seconds contain one of 1.5 s
 _LEAST_STRETCHES = 4  # two seconds, the shortest excerpt
 _APART_FRAMES = 4  # 0.1 s: nearer lags are one alignment
@@ -60,11 +60,8 @@ def is_reversed(reference: Peaks, candidate: Peaks) -> bool:
     """Whether the peaks of the candidate, played backwards, are those of the reference."""
     if not len(candidate.frames):
         return False
-    backwards = Peaks(
-        (candidate.frames[-1] - candidate.frames)[::-1],
-        np.ascontiguousarray(candidate.hertz[::-1]),
-        candidate.phases[::-1],
-    )
+    turned = candidate.at(slice(None, None, -1))
+    backwards = replace(turned, frames=candidate.frames[-1] - turned.frames)
     stretches = _stretches(reference, backwards, count=1)
     return bool(stretches) and stretches[0].excess >= _LEAST_REVERSED_EXCESS
 
@@ -75,7 +72,7 @@ def _stretches(reference: Peaks, candidate: Peaks, *, count: int) -> list[Common
     # Votes are counts by time difference and half a second of the candidate.
     frames, hertz = _by_frequency(reference)
     votes = kernels.peak_votes(
-        frames, hertz, candidate.frames, candidate.hertz, TOLERANCE_HZ, _STRETCH_FRAMES
+        frames, hertz, candidate.frames, candidate.hertz, TOLERANCE_HZ, _COLUMN_FRAMES
     )
     if votes.shape[1] < _RUN_STRETCHES:
         return []
@@ -103,8 +100,8 @@ def _stretches(reference: Peaks, candidate: Peaks, *, count: int) -> list[Common
         stretches.append(
             CommonStretch(
                 lag=row - last - 1,
-                first_frame=first * _STRETCH_FRAMES,
-                last_frame=end * _STRETCH_FRAMES,
+                first_frame=first * _COLUMN_FRAMES,
+                last_frame=end * _COLUMN_FRAMES,
                 excess=float(excess),
             )
         )
@@ -131,7 +128,8 @@ def _nearest_first(steps: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.array(sorted(steps, key=abs))
 
 
-TOLERANCE_HZ = 0.35 * 22_050 / 2048
+TOLERANCE_HZ = 0.35 / SHORT_WINDOW_S
+"""0.35 bins of the short transform."""
 _SEARCH = round(0.25 / FINE_HOP_S)
 _BACKGROUND = np.arange(_SEARCH + 1, round(0.75 / FINE_HOP_S) + 1)
 _REACH = _SEARCH + int(_BACKGROUND[-1]) + 1
@@ -142,10 +140,11 @@ _NO_DRIFT = np.zeros(1)
 _STEPS = np.arange(2, 31) / 200
 _DRIFTS = np.concatenate((-_STEPS, _STEPS))
 """Tempo differences of 1 % to 15 % in both directions, in steps of 0.5 %."""
-_DELAY_STEP_S = 40e-6  # a fifth of a turn at 4.5 kHz
+DELAY_REACH_S = 1.25 * FINE_HOP_S  # peaks match up to one fine frame off the lag
+DELAY_STEP_S = 40e-6  # a fifth of a turn at 4.5 kHz
 _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
 _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
-_FEWEST_PAIRS = 8
+FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
 NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
 _COHERENT = 0.92
@@ -154,7 +153,6 @@ _FINE_CLOCK_STEPS = _nearest_first(np.arange(-6, 7) * 1e-5)
 _PROMISING = 0.4
 """With coarse steps of the clock. In a window, it is 0.89 or more in 126 rooms, and at most 0.34
 where players play again."""
-_COLUMN_FRAMES = round(0.5 / FINE_HOP_S)
 _RUNS = (4, 6, 8, 10)
 _FEWEST_EXPECTED = 12.0  # hits, of which chance leaves hardly ever a quarter
 _HARDLY_ANY = 0.25
@@ -203,13 +201,7 @@ def match_peaks(
         of_sparser: Return the share of the reference's peaks if it has fewer in the block: of a
             slowed sound, which has more peaks in the same music, not all can agree.
     """
-    inside = slice(*np.searchsorted(candidate.frames, (first_frame, last_frame)))
-    block = Peaks(
-        candidate.frames[inside],
-        candidate.hertz[inside],
-        candidate.phases[inside],
-        None if candidate.rests is None else candidate.rests[inside],
-    )
+    block = candidate.at(slice(*np.searchsorted(candidate.frames, (first_frame, last_frame))))
     peak_count = len(block.frames)
     if of_sparser:
         ends = np.searchsorted(reference.frames, (first_frame + lag, last_frame + lag))
@@ -253,7 +245,7 @@ class NoteCoherence:
     potential: float
 
 
-_NO_NOTES = NoteCoherence(value=0.0, potential=0.0)
+NO_NOTES = NoteCoherence(value=0.0, potential=0.0)
 
 
 def note_coherence(match: PeakMatch) -> NoteCoherence:
@@ -271,7 +263,7 @@ def note_coherence(match: PeakMatch) -> NoteCoherence:
     Mardia and Jupp, Directional Statistics, 2000, chapter 6). Both are summed over all tones.
     """
     pairs = _phase_pairs(match)
-    return _NO_NOTES if pairs is None else _coherence(pairs, (0.0, *pairs.slopes))[0]
+    return NO_NOTES if pairs is None else _coherence(pairs, (0.0, *pairs.slopes))[0]
 
 
 def overlap_coherence(window: PeakMatch, candidate: Peaks) -> NoteCoherence:
@@ -288,10 +280,10 @@ def overlap_coherence(window: PeakMatch, candidate: Peaks) -> NoteCoherence:
     """
     inside, overlap = _phase_pairs(window), _phase_pairs(replace(window, candidate=candidate))
     if inside is None or overlap is None:
-        return _NO_NOTES
+        return NO_NOTES
     coherence, clock = _coherence(inside, _CLOCKS)
     if coherence.value < _PROMISING:
-        return _NO_NOTES
+        return NO_NOTES
     return _coherence(overlap, clock + _FINE_CLOCK_STEPS)[0]
 
 
@@ -301,10 +293,10 @@ def tempo_apart_from_pitch(match: PeakMatch) -> float:
     Near 0 where one only runs faster than the other, whatever is left of the difference.
     """
     pairs = _pairs(match)
-    if len(pairs) < _FEWEST_PAIRS:
+    if len(pairs) < FEWEST_PAIRS:
         return 0.0
     first, second = pairs[:, 0], pairs[:, 1]
-    frames = match.candidate.moments[second]
+    frames = match.candidate.exact_frames[second]
     pitch = np.median(np.log(match.candidate.hertz[second] / match.reference.hertz[first]))
     # The line of least squares through the times at which the candidate is late.
     since = frames - frames.mean()
@@ -322,7 +314,7 @@ def _coherence(pairs: "_PhasePairs", slopes: Iterable[float]) -> tuple[NoteCoher
     for slope in slopes:
         excess, repeats, variance = kernels.repeated_phases(pairs.phases(slope), pairs.tones, notes)
         if repeats == 0:
-            return _NO_NOTES, 0.0
+            return NO_NOTES, 0.0
         if excess / repeats > best.value:
             potential = repeats / math.sqrt(variance)
             best, at_slope = NoteCoherence(value=excess / repeats, potential=potential), slope
@@ -359,7 +351,7 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
     """Return the matching peaks' phases, at most `most` of them; None if there are too few."""
     reference, candidate = match.reference, match.candidate
     pairs = _pairs(match)
-    if len(pairs) < _FEWEST_PAIRS:
+    if len(pairs) < FEWEST_PAIRS:
         return None
     if most is not None:
         # Evenly spread over the block.
@@ -369,7 +361,7 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
     first, second = pairs[order, 0], pairs[order, 1]
     hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
     # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
-    late = (reference.frames[first] - match.lag) - candidate.moments[second]
+    late = (reference.frames[first] - match.lag) - candidate.exact_frames[second]
     turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
     seconds = candidate.frames[second] * FINE_HOP_S
     # Another clock moves all frequencies by one ratio.
@@ -397,7 +389,7 @@ def _pairs(match: PeakMatch) -> NDArray[np.int64]:
 
 def _certainty(pairs: _PhasePairs, slope: float) -> float:
     return kernels.largest_certainty(
-        pairs.phases(slope), pairs.hertz, pairs.tones, 1.25 * FINE_HOP_S, _DELAY_STEP_S
+        pairs.phases(slope), pairs.hertz, pairs.tones, DELAY_REACH_S, DELAY_STEP_S
     )
 
 
@@ -536,11 +528,7 @@ def tone_agreement(match: PeakMatch) -> ToneAgreement:
         return ToneAgreement(balance=1.0, conflict=0.0, foreign=0.0)
     first, last = candidate.frames[0], candidate.frames[-1]
     inside = slice(*np.searchsorted(match.reference.frames, (first + lag, last + lag + 1)))
-    reference = Peaks(
-        match.reference.frames[inside],
-        match.reference.hertz[inside],
-        match.reference.phases[inside],
-    )
+    reference = match.reference.at(inside)
     pairs = kernels.matching_peaks(
         reference.frames, reference.hertz, candidate.frames, candidate.hertz, lag, TOLERANCE_HZ
     )
@@ -574,7 +562,7 @@ def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int
     is_hit = np.zeros(len(peaks.frames), dtype=np.bool_)
     is_hit[hits] = True
     return _Side(
-        columns=(peaks.frames - start) // _NEAR_FRAMES,
+        columns=(peaks.frames - start) // _COLUMN_FRAMES,
         bands=np.searchsorted(_BANDS_HZ, peaks.hertz),
         is_steady=are_steady(peaks.frames, peaks.hertz),
         is_hit=is_hit,

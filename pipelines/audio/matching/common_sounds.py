@@ -116,9 +116,5 @@ def covers(sound: Peaks, candidate: Peaks, piece: CommonPiece) -> bool:
 
 def cut_peaks(peaks: Peaks, first_frame: int, last_frame: int) -> Peaks:
     """Return the peaks of the fine frames first..last, counted from the first one."""
-    inside = slice(*np.searchsorted(peaks.frames, (first_frame, last_frame)))
-    return Peaks(
-        (peaks.frames[inside] - np.int32(first_frame)).astype(np.int32),
-        np.ascontiguousarray(peaks.hertz[inside]),
-        peaks.phases[inside],
-    )
+    inside = peaks.at(slice(*np.searchsorted(peaks.frames, (first_frame, last_frame))))
+    return replace(inside, frames=inside.frames - np.int32(first_frame))

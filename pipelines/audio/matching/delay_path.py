@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import FINE_HOP_S, Peaks
 from pipelines.audio.matching import kernels
-from pipelines.audio.matching.agreement import NOTE_GAP_FRAMES, TOLERANCE_HZ, PeakMatch
+from pipelines.audio.matching.agreement import (
+    DELAY_REACH_S,
+    DELAY_STEP_S,
+    FEWEST_PAIRS,
+    NOTE_GAP_FRAMES,
+    TOLERANCE_HZ,
+    PeakMatch,
+)
 
 _WINDOW_FRAMES = 13  # 0.3 s, a fifth of a period of the usual wow, 0.7 Hz
 _HOP_FRAMES = 6
-_REACH_S = 1.25 * FINE_HOP_S  # peaks match up to one fine frame off the lag
-_STEP_S = 40e-6  # a fifth of a turn at 4.5 kHz
 _FREE_STEPS = 6  # 0.24 ms in 0.14 s, beside what frequencies say
 _JUMP_COST = 6.0
 """Chance gives a score of x with probability exp(-x), and there are about 200 unrelated delays."""
-_FEWEST_PAIRS = 8
 _DRIFT_FITS = 3
 _STEADY_WEIGHT = 1e5  # Hz^2: one pair at 300 Hz in favour of equal clocks
 
@@ -89,20 +93,22 @@ def follow_delay(match: PeakMatch) -> DelayPath:
     first, second = pairs[:, 0], pairs[:, 1]
     hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
     # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
-    late = (reference.frames[first] - match.lag) - candidate.moments[second]
+    late = (reference.frames[first] - match.lag) - candidate.exact_frames[second]
     late -= speed.gained_frames(candidate.frames)[second]
     turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
     phases = 2 * np.pi * (turns + hertz * FINE_HOP_S * late)
     tones = np.floor(reference.hertz[first] / (2 * TOLERANCE_HZ)).astype(np.int64)
     windows = _windows(candidate.frames[second], speed.starts)
-    scores, tone_counts = kernels.delay_scores(phases, hertz, tones, windows, _REACH_S, _STEP_S)
+    scores, tone_counts = kernels.delay_scores(
+        phases, hertz, tones, windows, DELAY_REACH_S, DELAY_STEP_S
+    )
     path, total = kernels.best_path(scores, _FREE_STEPS, _JUMP_COST)
 
     frames = candidate.frames[second]
     # The delay of a pair is that of the nearest window, because a jump has nothing between.
     middles = speed.starts[0] + _WINDOW_FRAMES // 2
     nearest = ((frames - middles + _HOP_FRAMES // 2) // _HOP_FRAMES).clip(0, len(path) - 1)
-    delays = _STEP_S * path[nearest] - _REACH_S
+    delays = DELAY_STEP_S * path[nearest] - DELAY_REACH_S
     return DelayPath(
         agreeing_tones=total / len(path),
         tones=float(tone_counts.mean()),
@@ -121,7 +127,7 @@ def with_drift_undone(match: PeakMatch) -> PeakMatch:
     undone = match
     for _ in range(_DRIFT_FITS):
         pairs = _matching(match, undone.candidate.hertz)
-        if len(pairs) < _FEWEST_PAIRS:
+        if len(pairs) < FEWEST_PAIRS:
             return match
         hertz = match.reference.hertz[pairs[:, 0]].astype(np.float64)
         raised = match.candidate.hertz[pairs[:, 1]] - hertz
@@ -150,7 +156,7 @@ class _Speed:
 
         By least squares of their differences, which are equally exact at all frequencies.
         """
-        if len(pairs) < _FEWEST_PAIRS:
+        if len(pairs) < FEWEST_PAIRS:
             return None
         frames = match.candidate.frames[pairs[:, 1]]
         starts = np.arange(frames[0], max(frames[-1] - _WINDOW_FRAMES, frames[0]) + 1, _HOP_FRAMES)

@@ -147,4 +147,4 @@ def _log_rows(hertz: NDArray[np.float32]) -> NDArray[np.float32]:
 def _thinned(peaks: Peaks, most: int) -> Peaks:
     """Return at most `most` peaks, evenly spread over time."""
     every = slice(None, None, max(1, -(-len(peaks.frames) // most)))
-    return Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
+    return peaks.at(every)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pipelines.audio.features import sound_features
 
 Family = Literal["speed", "tempo", "pitch", "pitch_and_speed"]
-BINS_PER_SEMITONE = 3
 _SLIGHT_TEMPO = 0.01
 _SLIGHT_SEMITONES = 1 / 6
 
@@ -82,7 +81,7 @@ def undo(features: sound_features.Features, hypothesis: Hypothesis) -> sound_fea
     mel_db = interpolated(features.mel_db.astype(np.float32), places)
     if hypothesis.semitones:
         # Chroma is rotated down by a fractional number of bins, around the octave.
-        bins = BINS_PER_SEMITONE * hypothesis.semitones
+        bins = sound_features.BINS_PER_SEMITONE * hypothesis.semitones
         whole = int(np.floor(bins))
         near, far = np.roll(chroma, -whole, axis=1), np.roll(chroma, -whole - 1, axis=1)
         chroma = near + np.float32(bins - whole) * (far - near)
@@ -103,13 +102,13 @@ def undo_peaks(peaks: sound_features.Peaks, hypothesis: Hypothesis) -> sound_fea
 
     Those that lie where the unchanged sound has no peaks are left out.
     """
-    moments = peaks.frames.astype(np.float64) * hypothesis.tempo
-    frames = np.rint(moments)
+    exact = peaks.frames.astype(np.float64) * hypothesis.tempo
+    frames = np.rint(exact)
     undone = sound_features.Peaks(
         frames.astype(np.int32),
         peaks.hertz / np.float32(hypothesis.pitch_ratio),
         peaks.phases,
-        moments - frames,
+        exact - frames,
     )
     return within_band(undone, hypothesis.common_band_hz)
 
@@ -118,12 +117,7 @@ def within_band(peaks: sound_features.Peaks, band_hz: tuple[float, float]) -> so
     """Return the peaks from the lower to the upper frequency of the band."""
     bottom, top = band_hz
     kept = (peaks.hertz >= np.float32(bottom)) & (peaks.hertz <= np.float32(top))
-    return sound_features.Peaks(
-        peaks.frames[kept],
-        peaks.hertz[kept],
-        peaks.phases[kept],
-        None if peaks.rests is None else peaks.rests[kept],
-    )
+    return peaks.at(kept)
 
 
 def interpolated(values: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float32]:

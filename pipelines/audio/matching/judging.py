@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pipelines.audio.features.sound_features import HOP_S, Features, Peaks
 from pipelines.audio.matching import scoring, search
 from pipelines.audio.matching.agreement import (
+    NO_NOTES,
     CommonStretch,
     NoteCoherence,
     PeakMatch,
@@ -40,7 +41,7 @@ from warehouse.records.evidence import (
 )
 
 TONES_DIFFER = "tones_differ"
-TEMPO_DRIFTS = "tempo_drifts"
+_TEMPO_DRIFTS = "tempo_drifts"
 _RULE_NOT_MET = "distances_above_limits"
 _TOO_SHORT = "common_part_too_short"
 _LEAST_MEASURED_S = 1.8  # two seconds whose first and last peaks lie inside them
@@ -343,7 +344,7 @@ class _UndoneEdit:
         hypothesis = scored.hypothesis
         undone = undo(candidate, hypothesis)
         peaks = within_band(reference.peaks, hypothesis.common_band_hz)
-        notes, stretching = scoring.NO_NOTES, 1.0
+        notes, stretching = NO_NOTES, 1.0
         if hypothesis.family == "speed" and not hypothesis.is_slight:
             overlap = _match_overlap(peaks, undone.peaks, scored.lag)
             notes = overlap_coherence(overlap, undone.peaks)
@@ -392,10 +393,9 @@ def _meets_edit_rule(segment: Segment, block: Block, tempo: float, limits: Match
 
 
 def _has_local_distances(block: Block, limits: MatchThresholds) -> bool:
-    return (
-        block.chroma_distance <= limits.local_chroma_distance
-        and block.mfcc_distance <= limits.local_mfcc_distance
-    )
+    return meets_limit(
+        "chroma_distance", block.chroma_distance, limits.local_chroma_distance
+    ) and meets_limit("mfcc_distance", block.mfcc_distance, limits.local_mfcc_distance)
 
 
 def _most_credible(
@@ -479,13 +479,13 @@ def _judge_unchanged_block(
         speed = 1.0 if scoring.is_own_speed(path) else 1 + path.clock_ratio
     judged = _judge_by_tones(segment, block, match, agreement, limits, foreign=foreign)
     if speed != 1.0 and _is_match(judged, limits):
-        return replace(judged, objection=TEMPO_DRIFTS, speed=speed)
+        return replace(judged, objection=_TEMPO_DRIFTS, speed=speed)
 
     # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
     if scoring.can_be_surpassed(match.share) and scoring.explains_better(
         drifting_share(match), match.share
     ):
-        return replace(judged, objection=TEMPO_DRIFTS)
+        return replace(judged, objection=_TEMPO_DRIFTS)
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
     if is_long and _is_match(judged, limits) and is_partly_common(match):
         return replace(judged, objection=_TOO_SHORT)
@@ -573,9 +573,7 @@ def _match(
 def _match_overlap(reference: Peaks, candidate: Peaks, lag: int) -> PeakMatch:
     """Match all peaks that overlap if the candidate begins `lag` fine frames later."""
     last = int(reference.frames.max(initial=0)) + 1 - lag
-    return match_peaks(
-        reference, candidate, lag=lag, first_frame=-lag, last_frame=last, of_sparser=True
-    )
+    return match_peaks(reference, candidate, lag=lag, first_frame=-lag, last_frame=last)
 
 
 def _match_frames(
@@ -635,7 +633,7 @@ def _likeliest_path(match: PeakMatch, candidate: Peaks) -> DelayPath:
     if scoring.sureness_of_path(path) == 1.0:
         return path
     overlap = follow_delay(replace(match, candidate=candidate))
-    return max(path, overlap, key=lambda one: one.evidence)
+    return max(path, overlap, key=lambda path: path.evidence)
 
 
 def _agreement_along(path: DelayPath, match: PeakMatch, *, least: float) -> float:
@@ -661,7 +659,7 @@ def _is_match(judged: _JudgedBlock, limits: MatchThresholds) -> bool:
 
 
 def _reason(judged: _JudgedBlock, is_enough: bool, accepted: str) -> str:
-    return accepted if is_enough else judged.objection or "score_below_threshold"
+    return accepted if is_enough else judged.objection or scoring.NOT_ENOUGH
 
 
 def _evidence(judged: _JudgedBlock) -> PairEvidence:

@@ -38,6 +38,9 @@ class Composite:
 
 COMPOSITE = Composite()
 
+NOT_ENOUGH = "score_below_threshold"
+"""The reason of a pair without objections."""
+
 # Phases
 _CHANCE_CERTAINTY = 3.25
 _JUDGING_POTENTIAL = 3.0
@@ -51,8 +54,6 @@ _HIDDEN, _HARDLY_HIDDEN = 0.5, 0.3
 _ONE_CHANGE, _TWO_CHANGES = 0.9e-3, 1.3e-3
 _PATH_OF_OTHERS, _PATH_OF_ONE = 3.6, 3.8
 _MOST_CLOCK_RATIO = 0.0015
-
-NO_NOTES = NoteCoherence(value=0.0, potential=0.0)
 
 # Tones
 _OF_TIMBRE, _OTHERS_PLAY, _SAME_PLAY = 1.5, 0.2, 0.35
@@ -314,7 +315,7 @@ def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairE
     A hint is never a match; the accuracy card reports how often hints are right. `likely_cover`:
     the harmony agrees, the timbre much less, and hardly any spectral peak does. `shared_voice`:
     only a voice or a crowd is shared, as in a mash-up. `uncertain`: close to a match. That a
-    candidate is reversed follows from its peaks alone (`peak_votes.is_reversed`).
+    candidate is reversed follows from its peaks alone (`agreement.is_reversed`).
     """
     if evidence.verdict != "rejected" or evidence.score is None:
         return evidence
@@ -324,8 +325,8 @@ def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairE
     elif _looks_like_cover(evidence, limits):
         observation = "likely_cover"
     elif evidence.chroma_distance is not None:
-        # The score before it was reduced because no rule is met.
-        is_full = _meets_rule(evidence, limits)
+        # An objection reduces the score; one that is only too low is a full one.
+        is_full = evidence.reason == NOT_ENOUGH or _meets_rule(evidence, limits)
         full = evidence.score if is_full else evidence.score / COMPOSITE.unmet_rule
         furthest = limits.local_chroma_distance + _CHROMA_DISTANCE_ABOVE_LIMIT
         least = limits.match_threshold - _SCORE_BELOW_THRESHOLD

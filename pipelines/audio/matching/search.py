@@ -14,11 +14,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.sound_features import FRAMES_PER_S, Features, Peaks, next_smooth
+from pipelines.audio.features.sound_features import (
+    BINS_PER_SEMITONE,
+    CHROMA_BINS,
+    FRAMES_PER_S,
+    SEMITONES,
+    Features,
+    Peaks,
+    next_smooth,
+)
 from pipelines.audio.matching.agreement import match_peaks
 from pipelines.audio.matching.edit_votes import guess_edits
 from pipelines.audio.matching.hypotheses import (
-    BINS_PER_SEMITONE,
     JOINT_TEMPOS,
     SEARCHED_SEMITONES,
     UNCHANGED,
@@ -44,7 +51,8 @@ _MARGIN_SEMITONES = 0.5
 _MORE_BY_FACTOR, _MORE_BY_SHARE = 1.3, 0.03
 _TURNS_PER_SEMITONE = 2
 _TURNS = tuple(
-    turn * BINS_PER_SEMITONE / _TURNS_PER_SEMITONE for turn in range(12 * _TURNS_PER_SEMITONE)
+    turn * BINS_PER_SEMITONE / _TURNS_PER_SEMITONE
+    for turn in range(SEMITONES * _TURNS_PER_SEMITONE)
 )
 
 # Refining
@@ -202,7 +210,7 @@ def _refined(
     """
     peaks = candidate.peaks
     every = slice(None, None, max(1, len(peaks.frames) // enough))
-    few = Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
+    few = peaks.at(every)
     best = guess
     for compared, semitones, steps in (
         (few, shifts[0], _COARSE_STEPS),
@@ -337,8 +345,8 @@ def significance(
 def _turns(turned: tuple[float, ...]) -> NDArray[np.complex64]:
     """Return the factors that rotate each harmonic by so many of 36 bins."""
     orders = np.arange(_HARMONICS)
-    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
-    turns *= np.where(orders == 0, 1, 2) / 36
+    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / CHROMA_BINS).astype(np.complex64)
+    turns *= np.where(orders == 0, 1, 2) / CHROMA_BINS
     return turns
 
 

@@ -24,7 +24,7 @@ from warehouse.records.evidence import SharedPart
 
 # A few seconds in common: how long they really are, and whether they belong to the music.
 
-_BESIDE_FRAMES = round(1.0 / FINE_HOP_S)
+_LEAST_OTHER_FRAMES = round(1.0 / FINE_HOP_S)
 """Other music beside a piece is at least so long."""
 _AT_END_FRAMES = round(1.5 / FINE_HOP_S)
 """A piece that is nearer to the end of a sound is at that end."""
@@ -90,9 +90,9 @@ def end_sound(reference: Peaks, candidate: Peaks, piece: CommonPiece) -> SharedP
     places = ((candidate, piece.first_frame, piece.last_frame), (reference, *moved))
     before = [first - int(peaks.frames[0]) for peaks, first, _ in places]
     after = [int(peaks.frames[-1]) - last for peaks, _, last in places]
-    if max(after) < _AT_END_FRAMES and min(before) >= _BESIDE_FRAMES:
+    if max(after) < _AT_END_FRAMES and min(before) >= _LEAST_OTHER_FRAMES:
         return "closing_sound"
-    if max(before) < _AT_END_FRAMES and min(after) >= _BESIDE_FRAMES:
+    if max(before) < _AT_END_FRAMES and min(after) >= _LEAST_OTHER_FRAMES:
         return "opening_sound"
     return None
 
@@ -176,7 +176,7 @@ def residue(
     return Residue(
         steadiness=steady / (usual + 0.05),
         foreign=foreign,
-        louder=_louder(reference, candidate, lag // 2, first // 2, last // 2) if has_both else 0.0,
+        louder=louder(reference, candidate, lag // 2, first // 2, last // 2) if has_both else 0.0,
         held=min(side.steady_hits / max(1, len(side.hit_frames)) for side in sides),
         is_repeated=has_both and _is_repeated(sides[0].hit_frames, sides[0].hit_hertz),
     )
@@ -201,12 +201,12 @@ def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> 
     """Describe the peaks of the sound's fine frames first..last, `lag` before the other's."""
     inside = slice(*np.searchsorted(sound.peaks.frames, (first, last)))
     frames, hertz = sound.peaks.frames[inside], sound.peaks.hertz[inside]
-    beside = (other.peaks.frames, other.peaks.hertz)
-    pairs = kernels.matching_peaks(*beside, frames, hertz, lag, TOLERANCE_HZ)
+    other_peaks = (other.peaks.frames, other.peaks.hertz)
+    pairs = kernels.matching_peaks(*other_peaks, frames, hertz, lag, TOLERANCE_HZ)
     is_hit = np.zeros(len(frames), dtype=np.bool_)
     is_hit[pairs[:, 1]] = True
     is_steady = are_steady(frames, hertz)
-    is_foreign = kernels.foreign_peaks(frames, hertz, *beside, lag, _NEAR_FRAMES, TOLERANCE_HZ)
+    is_foreign = kernels.foreign_peaks(frames, hertz, *other_peaks, lag, _NEAR_FRAMES, TOLERANCE_HZ)
     # The level of a peak is that of its mel band.
     bands = np.clip(np.searchsorted(_band_middles(), hertz), 0, MEL_BANDS - 1)
     rows = np.clip(frames // 2, 0, sound.frames - 1)
@@ -222,7 +222,7 @@ def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> 
 
 
 def _is_repeated(frames: NDArray[np.int32], hertz: NDArray[np.float32]) -> bool:
-    """Whether most peaks come again after one and the same time."""
+    """Whether at least 35 % of the peaks come again after one common delay."""
     if len(frames) == 0:
         return False
     [counts] = kernels.lag_histograms(
@@ -235,7 +235,7 @@ def _is_repeated(frames: NDArray[np.int32], hertz: NDArray[np.float32]) -> bool:
     return bool(np.max(near / np.maximum(len(frames) / 2, able)) >= _REPEATED)
 
 
-def _louder(reference: Features, candidate: Features, lag: int, first: int, last: int) -> float:
+def louder(reference: Features, candidate: Features, lag: int, first: int, last: int) -> float:
     """Return `Residue.louder` of the candidate's feature frames first..last."""
     first, last = max(first, 0, -lag), min(last, candidate.frames, reference.frames - lag)
     if last - first < 2 * _FEWEST_LOUD:

@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
+from pipelines.audio.features.sound_features import HOP_S, MEL_BANDS, Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching import agreement, group_verdict, hypotheses, judging
+from pipelines.audio.matching import (
+    agreement,
+    group_verdict,
+    hypotheses,
+    judging,
+    shared_parts,
+)
 from pipelines.audio.matching.common_sounds import CommonSound, judge_excerpt
 from pipelines.audio.matching.scoring import add_rejection_hint
 from pipelines.audio.matching.versions import version_score
@@ -24,9 +30,9 @@ from warehouse.records.evidence import (
     SearchedRange,
 )
 
-ENOUGH_SCORE = 0.9
+_ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
-NEAR_SCORE = 0.3
+_NEAR_SCORE = 0.3
 """A rejected pair with this score is worth a search with further references. Unrelated pairs reach
 0.24 on the benchmark."""
 
@@ -123,10 +129,8 @@ def with_likely_kind(
         return hinted
     if hinted.observation is None and agreement.is_reversed(reference.peaks, candidate.peaks):
         return replace(hinted, observation="likely_reversed")
-    if hinted.shared_part is None:
-        shared = judging.shared_part(reference, candidate)
-        return add_rejection_hint(replace(evidence, shared_part=shared), limits)
-    return hinted
+    shared = hinted.shared_part or judging.shared_part(reference, candidate)
+    return add_rejection_hint(replace(evidence, shared_part=shared), limits)
 
 
 def with_version_score(
@@ -157,7 +161,7 @@ def _search(
         return _SearchResult(evidence=accepted)
     # With the likeliest edit undone.
     best, with_both = unedited, False
-    edits &= min(reference.duration_s, candidate.duration_s) >= judging.LEAST_EDIT_S
+    edits = edits and min(reference.duration_s, candidate.duration_s) >= judging.LEAST_EDIT_S
     if edits:
         judged = judging.judge_edits(reference, candidate, limits)
         with_both = judged.has_tried_both
@@ -266,7 +270,7 @@ def verify_group(
                 )
             )
             # One pair that surely matches is enough.
-            is_sure = evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
+            is_sure = evidence.verdict == "confirmed" and (evidence.score or 0.0) >= _ENOUGH_SCORE
             if stops_when_sure and is_sure:
                 return _group_verdict(pairs)
     if search and pairs and all(pair.evidence.verdict != "confirmed" for pair in pairs):
@@ -290,7 +294,7 @@ def _searched_pairs(
     for pair in pairs:
         index = pair.reference_index
         verdict = _group_verdict(searched)
-        near = verdict.best is not None and (verdict.best.evidence.score or 0) >= NEAR_SCORE
+        near = verdict.best is not None and (verdict.best.evidence.score or 0) >= _NEAR_SCORE
         if index != first and verdict.verdict in MATCHES:
             searched.append(pair)
             continue
@@ -312,13 +316,13 @@ def _searched_pairs(
 def warm_up() -> None:
     """Load the compiled kernels, which takes about 0.3 s once per process."""
     noise = np.random.default_rng(0).standard_normal((round(9 / HOP_S), 100))
-    mel_db = noise[:, :64].astype(np.float16)
+    mel_db = noise[:, :MEL_BANDS].astype(np.float16)
     peaks = Peaks(
         np.arange(100, dtype=np.int32),
         np.full(100, 440.0, dtype=np.float32),
         np.zeros(100, dtype=np.uint8),
     )
-    features = Features(np.abs(noise[:, 64:]).astype(np.float16), mel_db, peaks)
+    features = Features(np.abs(noise[:, MEL_BANDS:]).astype(np.float16), mel_db, peaks)
     sound = MeasuredSound(
         sha256="",
         features=features,
@@ -327,25 +331,20 @@ def warm_up() -> None:
         codec="",
         library_version="",
     )
+    # A steady tone is no evidence, so the pair is rejected and the search runs, too. Equal sounds
+    # have nothing alone, so that loop is called by itself.
     compare_pair(sound, sound, limits=MatchThresholds())
+    shared_parts.louder(features, features, 0, 0, features.frames)
 
 
 def cleanliness(sound: MeasuredSound) -> float:
     """Return the quality of a sound as a reference: steady spectral peaks per second.
 
-    Music holds its frequencies while speech glides, so a peak counts if the same frequency peaks
-    again within the next second.
+    Music holds its tones, while speech glides.
     """
     peaks = sound.features.peaks
-    if len(peaks.frames) == 0:
-        return 0.0
-    # Neighbours in the order of frequency, then time, are repetitions of one tone.
-    order = np.lexsort((peaks.frames, np.round(peaks.hertz / (4 * agreement.TOLERANCE_HZ))))
-    frames, hertz = peaks.frames[order], peaks.hertz[order]
-    is_again = (np.abs(np.diff(hertz)) < 2 * agreement.TOLERANCE_HZ) & (
-        np.diff(frames) * FINE_HOP_S < 1.0
-    )
-    return float(np.count_nonzero(is_again) / sound.features.duration_s)
+    steady = np.count_nonzero(agreement.are_steady(peaks.frames, peaks.hertz))
+    return float(steady / sound.features.duration_s)
 
 
 def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:

@@ -5,8 +5,8 @@ its harmonies, in any key and at a tempo of its own. Chroma is correlated in eve
 tempo and offset, as in optimal transposition (Serra et al., "Cross recurrence quantification for
 cover song identification", 2009), and the best correlation is compared with all others of the same
 pair: chance is measured on the pair itself. Speech hides harmonies in chroma, but hardly holds a
-tone, so tones that are held have a share in it. Only of pairs that are not one recording. Not here:
-edits of a recording (`search.py`), the verdict (`judging.py`).
+tone, so tones that are held have a share in it. Measured only for pairs that are not one recording.
+Not here: edits of a recording (`search.py`), the verdict (`judging.py`).
 
 On development tracks the limit (6.5 times chance) finds 343 of 368 versions: covers, live
 performances and scores by other sound fonts, in other keys and tempos; under human speech as loud
@@ -24,34 +24,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import (
+    BINS_PER_SEMITONE,
     FRAMES_PER_S,
+    SEMITONES,
     Features,
     centred_in_time_and_octave,
     next_smooth,
     sliding_mean,
 )
 from pipelines.audio.matching.agreement import are_steady, match_peaks, tone_agreement
-from pipelines.audio.matching.hypotheses import BINS_PER_SEMITONE, interpolated
+from pipelines.audio.matching.hypotheses import interpolated
 from pipelines.audio.matching.scoring import tonal_weight
 from warehouse.records.evidence import VERSION_THRESHOLD
 
-VERSION_TEMPOS = tuple(math.exp(0.03 * step) for step in range(-12, 13))
+_TEMPOS = tuple(math.exp(0.03 * step) for step in range(-12, 13))
 """Tempos from 0.70 to 1.43 in steps of 3 %: 20 s of music drift by 0.3 s at most."""
 _FRAMES = 5  # are averaged, 4.3 a second: performers are never in time with each other
 _HELD_FRAMES = 9  # a sound has few held tones, so those of 0.4 s count together
 _HELD_SHARE = 0.15
 _FEW_HELD = 0.3  # a third of a tone in each frame
-_SEMITONES = 12
 _C0_HZ = 440 * 2 ** (-4.75)
 _LEAST_OVERLAP = round(8.0 * FRAMES_PER_S / _FRAMES)
 _SIZE_STEP = 64  # few distinct sizes, so that cached reference spectra are reused
-_BESIDE = np.arange(
+_REPEAT_LAGS = np.arange(
     round(0.8 * FRAMES_PER_S / _FRAMES), round(2.5 * FRAMES_PER_S / _FRAMES), dtype=np.int64
 )
+_SILENT = 1e-6  # of products of energies; music has more in a single frame
 _REPEATED = 0.5
 _SAME_KEY = 0.75  # 1,380 of 14,760 other pairs agree best in the same key, of 736 versions 488
 _SHARED_PEAKS = 0.08
-_CHANCE, _SURE = 3.7, 9.3  # half of other pairs are below the first, of covers above the second
+_CHANCE, _SURE = 3.7, 9.3  # half of other pairs lie below the first, half of covers above it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +68,12 @@ class _Spectra:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Alignment:
-    """The best alignment: its significance, key and tempo, and reference minus candidate time in
-    frames of the features, of unchanged sounds.
+    """The best alignment.
+
+    Attributes:
+        significance: Its correlation in units of chance.
+        is_unchanged: Whether it is in the same key at the same tempo.
+        lag: Reference minus candidate time in feature frames; of use if `is_unchanged`.
     """
 
     significance: float
@@ -88,7 +94,9 @@ def version_score(reference: Features, candidate: Features) -> float | None:
 
 
 def _best_alignment(reference: Features, candidate: Features) -> _Alignment | None:
-    """Correlate in every key, at every tempo and offset; None if no overlap has eight seconds.
+    """Correlate in every key, at every tempo and offset.
+
+    None if no overlap of eight seconds is audible.
 
     A correlation r over n frames counts as r times the root of n: by chance, that is as large for
     long overlaps as for short ones. Figures that repeat every second or two, such as arpeggios,
@@ -99,7 +107,7 @@ def _best_alignment(reference: Features, candidate: Features) -> _Alignment | No
     does not.
     """
     longest = max(reference.frames, candidate.frames) / _FRAMES
-    size = _SIZE_STEP * next_smooth(math.ceil(longest * (1 + VERSION_TEMPOS[-1]) / _SIZE_STEP))
+    size = _SIZE_STEP * next_smooth(math.ceil(longest * (1 + 1 / _TEMPOS[0]) / _SIZE_STEP))
     stretched = _stretched_spectra(reference, size)
     played = _spectra(_semitones(candidate), (1.0,), size)
     (energy,) = played.energies
@@ -111,17 +119,17 @@ def _best_alignment(reference: Features, candidate: Features) -> _Alignment | No
     fourths = float(np.vdot(squares, squares))
     if fourths == 0:
         return None
-    count = _SEMITONES * int(np.count_nonzero(weights))
+    count = SEMITONES * int(np.count_nonzero(weights))
     chance = (fourths / (3 * count)) ** 0.25
     tempo, key, place = np.unravel_index(int(np.argmax(correlation)), correlation.shape)
-    around = np.concatenate((place - _BESIDE, place + _BESIDE)) % size
+    around = np.concatenate((place - _REPEAT_LAGS, place + _REPEAT_LAGS)) % size
     repeated = max(0.0, float(correlation[tempo, key, around].max()))
     net = float(correlation[tempo, key, place]) - _REPEATED * repeated
     # The correlation is circular: the last lags are negative.
     is_later = place < len(stretched.energies[tempo]) - 1
     return _Alignment(
         significance=net / chance + (_SAME_KEY if key == 0 else 0.0),
-        is_unchanged=key == 0 and VERSION_TEMPOS[tempo] == 1.0,
+        is_unchanged=key == 0 and _TEMPOS[tempo] == 1.0,
         lag=_FRAMES * int(place if is_later else place - size),
     )
 
@@ -142,18 +150,18 @@ def _shares_voice(reference: Features, candidate: Features, lag: int) -> bool:
 @lru_cache(maxsize=4)
 def _stretched_spectra(reference: Features, size: int) -> _Spectra:
     """Return cached spectra for every tempo: many candidates are compared with few references."""
-    return _spectra(_semitones(reference), VERSION_TEMPOS, size)
+    return _spectra(_semitones(reference), _TEMPOS, size)
 
 
 def _semitones(features: Features) -> NDArray[np.float32]:
-    """Return centred chroma of whole semitones, smoothed over the frames that become one.
+    """Return centred chroma of whole semitones, averaged over `_FRAMES` frames, (frames, 12).
 
-    With a share of the tones that are held, of the same energy.
+    Mixed with held tones of the same energy.
     """
     chroma = features.centred.chroma
     # The bins around each semitone: a cover may be tuned a little higher or lower.
     around = np.roll(chroma, BINS_PER_SEMITONE // 2, axis=1)
-    folded = around.reshape(len(chroma), _SEMITONES, BINS_PER_SEMITONE).mean(axis=2)
+    folded = around.reshape(len(chroma), SEMITONES, BINS_PER_SEMITONE).mean(axis=2)
     smooth = sliding_mean(folded, _FRAMES)
     held = _held_tones(features)
     energies = float(np.vdot(smooth, smooth)), float(np.vdot(held, held))
@@ -167,12 +175,12 @@ def _held_tones(features: Features) -> NDArray[np.float32]:
     peaks = features.peaks
     is_steady = are_steady(peaks.frames, peaks.hertz)
     rows = np.minimum(peaks.frames[is_steady] // 2, features.frames - 1)
-    pitches = _SEMITONES * np.log2(peaks.hertz[is_steady] / _C0_HZ)
+    pitches = SEMITONES * np.log2(peaks.hertz[is_steady] / _C0_HZ)
     below = np.floor(pitches).astype(np.int64)
     part = pitches - below
-    tones = np.zeros((features.frames, _SEMITONES), dtype=np.float32)
-    np.add.at(tones, (rows, below % _SEMITONES), 1 - part)
-    np.add.at(tones, (rows, (below + 1) % _SEMITONES), part)
+    tones = np.zeros((features.frames, SEMITONES), dtype=np.float32)
+    np.add.at(tones, (rows, below % SEMITONES), 1 - part)
+    np.add.at(tones, (rows, (below + 1) % SEMITONES), part)
     tones = sliding_mean(tones, _HELD_FRAMES)
     tones /= np.linalg.norm(tones, axis=1, keepdims=True) + np.float32(_FEW_HELD)
     return centred_in_time_and_octave(tones)
@@ -180,7 +188,7 @@ def _held_tones(features: Features) -> NDArray[np.float32]:
 
 def _spectra(chroma: NDArray[np.float32], tempos: Sequence[float], size: int) -> _Spectra:
     """Transform chroma played so many times as fast over the octave and over `size` frames."""
-    frames = np.zeros((len(tempos), _SEMITONES, size), dtype=np.float32)
+    frames = np.zeros((len(tempos), SEMITONES, size), dtype=np.float32)
     energies = []
     for row, tempo in enumerate(tempos):
         count = max(1, int(len(chroma) / (_FRAMES * tempo)))
@@ -195,7 +203,7 @@ def _spectra(chroma: NDArray[np.float32], tempos: Sequence[float], size: int) ->
 def _overlap_weight(
     reference: NDArray[np.float64], candidate: NDArray[np.float64], size: int
 ) -> NDArray[np.float32]:
-    """Return root of the overlap over both norms for each lag, 0 if it is too short.
+    """Return root of the overlap over both norms for each lag, 0 if it is too short or silent.
 
     Args:
         reference: Energy of the reference before each frame.
@@ -210,5 +218,7 @@ def _overlap_weight(
     first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
     energies = reference[last] - reference[first]
     energies *= candidate[last - lags] - candidate[first - lags]
-    weight[lags] = np.sqrt((last - first) / np.maximum(energies, 1e-9))
+    # Where one of them is silent, nothing correlates, which says nothing about chance.
+    is_audible = energies > _SILENT
+    weight[lags[is_audible]] = np.sqrt((last - first)[is_audible] / energies[is_audible])
     return weight

@@ -86,9 +86,15 @@ def test_observation_is_none_if_a_measurement_is_missing(unknown: str) -> None:
 
 @pytest.mark.parametrize("unknown", ["segment", "mfcc_distance", "overlap_s"])
 def test_a_rule_that_cannot_be_checked_does_not_hold(unknown: str) -> None:
-    close = replace(CLOSE, score=0.3, **{unknown: None})  # type: ignore[arg-type]  # one of its names
-    assert observation(close) == "uncertain"  # three tenths of a full score
-    assert observation(replace(close, score=0.1)) is None
+    unmet = replace(UNMET, **{unknown: None})  # type: ignore[arg-type]  # one of its names
+    assert observation(unmet) == "uncertain"  # three tenths of a full score
+    assert observation(replace(unmet, score=0.1)) is None
+
+
+def test_the_score_of_a_few_seconds_without_objections_is_a_full_one() -> None:
+    short = replace(CLOSE, reason="score_below_threshold", overlap_s=2.5, score=0.2)
+    assert observation(short) is None, "too short for the rule, yet nothing reduced the score"
+    assert observation(replace(short, score=0.5)) == "uncertain"
 
 
 def test_a_pair_without_a_score_has_no_observation() -> None:

@@ -197,7 +197,7 @@ def test_undone_peaks_stay_in_order_and_keep_exact_times(
     peaks = Peaks(ordered, np.full(len(ordered), 440, np.float32), np.zeros(len(ordered), np.uint8))
     undone = undo_peaks(peaks, hypothesis)
     assert np.all(np.diff(undone.frames) >= 0)
-    np.testing.assert_allclose(undone.moments, ordered * hypothesis.tempo, atol=1e-6)
+    np.testing.assert_allclose(undone.exact_frames, ordered * hypothesis.tempo, atol=1e-6)
     np.testing.assert_allclose(undone.hertz * hypothesis.pitch_ratio, 440, rtol=1e-5)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import BINS_PER_SEMITONE, Features
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.manifest import deviations, recompute
-from pipelines.audio.matching.hypotheses import BINS_PER_SEMITONE
 from pipelines.audio.matching.verify import compare_pair, with_version_score
 from pipelines.audio.matching.versions import version_score
 from tests.audio.clips import Band, ClipMeasurer
@@ -118,6 +117,20 @@ def raised(features: Features) -> Features:
         chroma=np.roll(features.chroma, BINS_PER_SEMITONE, axis=1),
         peaks=replace(features.peaks, hertz=hertz),
     )
+
+
+def test_silence_after_a_song_makes_nothing_a_version(
+    band: Band, measure_clip: ClipMeasurer
+) -> None:
+    song = measure_clip(band.track(2, band=1, seconds=10.0)).features
+    other = band.track(3, band=1, seconds=15.0)
+    silence = np.zeros(45 * RATE, dtype=np.float32)
+    alone, followed = (
+        version_score(song, measure_clip(sound).features)
+        for sound in (other, np.concatenate((other, silence)))
+    )
+    assert alone is not None
+    assert followed == pytest.approx(alone, abs=0.1)
 
 
 def swaying(seed: int) -> Features:
