@@ -146,7 +146,7 @@ _CLOCK_STEPS = np.arange(-4, 5) * 4e-5
 _TRIALS_PENALTY = 0.7  # what nine more trials add to the maximum by chance
 FEWEST_PAIRS = 8
 _MOST_PAIRS = 256  # more pairs cost time without adding certainty
-NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
+_NOTE_GAP_FRAMES = round(0.25 / FINE_HOP_S)  # peaks of a held note are closer
 _COHERENT = 0.92
 _CLOCKS = _nearest_first(np.arange(-30, 31) * 4e-5)  # up to 0.12 %
 _FINE_CLOCK_STEPS = _nearest_first(np.arange(-6, 7) * 1e-5)
@@ -307,9 +307,7 @@ def tempo_apart_from_pitch(match: PeakMatch) -> float:
 
 def _coherence(pairs: "_PhasePairs", slopes: Iterable[float]) -> tuple[NoteCoherence, float]:
     """Return the largest coherence for these slopes, and its slope."""
-    is_next = np.diff(pairs.tones) != 0
-    is_next |= np.diff(pairs.seconds) > NOTE_GAP_FRAMES * FINE_HOP_S
-    notes = np.concatenate(([0], np.cumsum(is_next)))
+    notes = note_numbers(pairs.tones, pairs.frames)
     best, at_slope = NoteCoherence(value=-1.0, potential=0.0), 0.0
     for slope in slopes:
         excess, repeats, variance = kernels.repeated_phases(pairs.phases(slope), pairs.tones, notes)
@@ -323,6 +321,17 @@ def _coherence(pairs: "_PhasePairs", slopes: Iterable[float]) -> tuple[NoteCoher
     return best, at_slope
 
 
+def note_numbers(tones: NDArray[np.int64], frames: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of each peak's note, (n,): of one tone, without a gap of 0.25 s.
+
+    Args:
+        tones: Numbers of the tones, ascending.
+        frames: Times in fine frames, ascending in each tone.
+    """
+    is_next = (np.diff(tones) != 0) | (np.diff(frames) > _NOTE_GAP_FRAMES)
+    return np.concatenate(([0], np.cumsum(is_next)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PhasePairs:
     """Pairs of peaks in the order of their tones, then of time.
@@ -330,7 +339,7 @@ class _PhasePairs:
     Attributes:
         turns: Phase differences in turns, as if both peaks were `lag` apart exactly (n,).
         hertz: Mean frequencies (n,).
-        seconds: Times in the candidate, their mean subtracted (n,).
+        frames: Times in the candidate in fine frames (n,).
         tones: Numbers of their tones, ascending (n,).
         slopes: How much faster the candidate's clock may run: what the frequencies suggest, and
             values beside it.
@@ -338,13 +347,14 @@ class _PhasePairs:
 
     turns: NDArray[np.float64]
     hertz: NDArray[np.float64]
-    seconds: NDArray[np.float64]
+    frames: NDArray[np.int32]
     tones: NDArray[np.int64]
     slopes: NDArray[np.float64]
 
     def phases(self, slope: float) -> NDArray[np.float64]:
         """Return phase differences in radians if the candidate's clock runs 1 + `slope` fast."""
-        return 2 * np.pi * (self.turns - self.hertz * slope * self.seconds)
+        seconds = FINE_HOP_S * (self.frames - self.frames.mean())
+        return 2 * np.pi * (self.turns - self.hertz * slope * seconds)
 
 
 def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | None:
@@ -363,13 +373,12 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
     # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
     late = (reference.frames[first] - match.lag) - candidate.exact_frames[second]
     turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
-    seconds = candidate.frames[second] * FINE_HOP_S
     # Another clock moves all frequencies by one ratio.
     ratio = np.median(np.log(candidate.hertz[second] / reference.hertz[first]))
     return _PhasePairs(
         turns=turns + hertz * FINE_HOP_S * late,
         hertz=hertz,
-        seconds=seconds - seconds.mean(),
+        frames=candidate.frames[second],
         tones=tones[order],
         slopes=ratio + _CLOCK_STEPS,
     )

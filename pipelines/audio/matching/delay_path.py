@@ -19,9 +19,9 @@ from pipelines.audio.matching.agreement import (
     DELAY_REACH_S,
     DELAY_STEP_S,
     FEWEST_PAIRS,
-    NOTE_GAP_FRAMES,
     TOLERANCE_HZ,
     PeakMatch,
+    note_numbers,
 )
 
 _WINDOW_FRAMES = 13  # 0.3 s, a fifth of a period of the usual wow, 0.7 Hz
@@ -204,7 +204,6 @@ def _coherence(
 ) -> float:
     """Return how well the notes of a tone repeat one phase difference along the path."""
     order = np.argsort(tones, kind="stable")
-    is_next = (np.diff(tones[order]) != 0) | (np.diff(frames[order]) > NOTE_GAP_FRAMES)
-    notes = np.concatenate(([0], np.cumsum(is_next)))
+    notes = note_numbers(tones[order], frames[order])
     excess, repeats, _ = kernels.repeated_phases(phases[order], tones[order], notes)
     return excess / repeats if repeats else 0.0
