@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import (
     FINE_HOP_S,
-    MEL_BANDS,
     Features,
     Peaks,
     mel_edges,
@@ -103,7 +102,7 @@ _NEAR_FRAMES = round(0.5 / FINE_HOP_S)
 _CLEARLY_DB = 8.0
 _FEWEST_LOUD = 5
 _AUDIBLE_DB = 58.0
-"""A band whose mean lies further below the loudest cell is silence."""
+"""A band whose mean lies further below the sound's loudest cell is silence."""
 _PRIOR_COUNT = 16.0
 """Pseudo-count of steady peaks with the usual rate, so that a few do not decide."""
 _FEWEST_STEADY = 100
@@ -208,7 +207,7 @@ def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> 
     is_steady = are_steady(frames, hertz)
     is_foreign = kernels.foreign_peaks(frames, hertz, *other_peaks, lag, _NEAR_FRAMES, TOLERANCE_HZ)
     # The level of a peak is that of its mel band.
-    bands = np.clip(np.searchsorted(_band_middles(), hertz), 0, MEL_BANDS - 1)
+    bands = np.searchsorted(_band_limits(), hertz)
     rows = np.clip(frames // 2, 0, sound.frames - 1)
     amplitudes = 10.0 ** (sound.mel_db[rows, bands].astype(np.float64) / 20)
     return _Side(
@@ -243,8 +242,8 @@ def louder(reference: Features, candidate: Features, lag: int, first: int, last:
     theirs = reference.mel_db[first + lag : last + lag].astype(np.float32)
     ours = candidate.mel_db[first:last].astype(np.float32)
     is_audible = np.ones(theirs.shape[1], dtype=np.bool_)
-    for block in (theirs, ours):
-        is_audible &= block.mean(axis=0) > block.max() - _AUDIBLE_DB
+    for sound, block in ((reference, theirs), (candidate, ours)):
+        is_audible &= block.mean(axis=0) > float(sound.mel_db.max()) - _AUDIBLE_DB
     if not is_audible.any():
         return 0.0
     shares = kernels.louder_shares(
@@ -257,8 +256,10 @@ def louder(reference: Features, candidate: Features, lag: int, first: int, last:
 
 
 @lru_cache(maxsize=1)
-def _band_middles() -> NDArray[np.float64]:
-    return np.asarray(mel_to_hz(mel_edges()[1:-1]))
+def _band_limits() -> NDArray[np.float64]:
+    """Return the frequencies midway between the middles of neighbouring mel bands, (63,)."""
+    middles = mel_edges()[1:-1]
+    return np.asarray(mel_to_hz((middles[:-1] + middles[1:]) / 2))
 
 
 def _largest_run(values: NDArray[np.float64]) -> tuple[int, int]:
