@@ -36,6 +36,16 @@ class Block:
         return self.frames * HOP_S
 
     @property
+    def lag(self) -> int:
+        """Reference minus candidate time."""
+        return self.reference_frame - self.candidate_frame
+
+    @property
+    def fine_range(self) -> tuple[int, int]:
+        """The candidate's first fine frame, and the one after its last."""
+        return 2 * self.candidate_frame, 2 * (self.candidate_frame + self.frames)
+
+    @property
     def chroma_distance(self) -> float:
         """1 - correlation: 0 identical, about 1 unrelated."""
         return 1.0 - self.chroma
@@ -100,6 +110,17 @@ def align(
     length = min(whole_row, whole_column) + 1
     first = (whole_row - length + 1, whole_column - length + 1)
     return Alignment(local=local, whole=block_at(reference, candidate, *first, length))
+
+
+def overlap(reference_frames: int, candidate_frames: int, lag: int) -> tuple[int, int]:
+    """Return the first frame of the candidate that overlaps, and the one after the last.
+
+    Args:
+        reference_frames: Length of the reference.
+        candidate_frames: Length of the candidate.
+        lag: Reference minus candidate time.
+    """
+    return max(0, -lag), min(candidate_frames, reference_frames - lag)
 
 
 def _products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:

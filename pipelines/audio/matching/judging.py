@@ -25,7 +25,7 @@ from pipelines.audio.matching.agreement import (
     tempo_apart_from_pitch,
     tone_agreement,
 )
-from pipelines.audio.matching.alignment import Block, align, block_at
+from pipelines.audio.matching.alignment import Block, align, block_at, overlap
 from pipelines.audio.matching.delay_path import DelayPath, follow_delay, with_drift_undone
 from pipelines.audio.matching.hypotheses import Hypothesis, undo, within_band
 from pipelines.audio.matching.shared_parts import common_piece, end_sound, residue
@@ -198,7 +198,7 @@ def _with_excerpt_objection(
     """Object to a common stretch that is no excerpt of the music."""
     block = judged.block
     match = _match(reference.peaks, candidate.peaks, block)
-    first, last = 2 * block.candidate_frame, 2 * (block.candidate_frame + block.frames)
+    first, last = block.fine_range
     piece = common_piece(
         reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
     )
@@ -220,7 +220,7 @@ def _overlap(
 ) -> tuple[int, int, int]:
     """Return the first frame of the overlap in the candidate, the one after its last, the lag."""
     lag = round(stretch.lag / 2)
-    return max(0, -lag), min(candidate.frames, reference.frames - lag), lag
+    return *overlap(reference.frames, candidate.frames, lag), lag
 
 
 def _foreign_around(
@@ -230,8 +230,8 @@ def _foreign_around(
 
     Only where peaks agree: beside an excerpt, both sounds may have any other music.
     """
-    lag = block.reference_frame - block.candidate_frame
-    first, last = max(0, -lag), min(candidate.frames, reference.frames - lag)
+    lag = block.lag
+    first, last = overlap(reference.frames, candidate.frames, lag)
     size = min(round(limits.local_window_s / HOP_S), last - first)
     middle = block.candidate_frame + block.frames // 2
     start = min(max(middle - size // 2, first), last - size)
@@ -374,7 +374,7 @@ class _UndoneEdit:
                 _phase_sureness(segment, match, note_coherence(match)),
             )
             agreement = scoring.weighted_agreement(match.share, sureness, least=self.least)
-            if _can_path_decide(segment, block, match, agreement, limits):
+            if _depends_on_phases(segment, block, match, agreement, limits):
                 path = _likeliest_path(match, self.candidate.peaks)
                 agreement = max(agreement, _agreement_along(path, match, least=self.least))
         # What seems edited slightly may be the same instruments, tuned a little higher.
@@ -462,21 +462,7 @@ def _judge_unchanged_block(
         share = match.share if block.chroma > 0 else 0.0
         return _judge_block(segment, block, share, _RULE_NOT_MET)
 
-    # Agreement counts least where the notes contradict it.
-    coherence = note_coherence(match)
-    against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
-    least = against + (without - against) * scoring.trust_in_delay(coherence)
-    sureness = _phase_sureness(segment, match, coherence)
-    agreement, speed = scoring.weighted_agreement(match.share, sureness, least=least), 1.0
-    if _can_path_decide(segment, block, match, agreement, limits):
-        notes = overlap_coherence(match, candidate.peaks)
-        sureness = scoring.sureness_of_notes(notes, match.share)
-        by_notes = scoring.weighted_agreement(match.share, sureness, least=least)
-        agreement = max(agreement, by_notes)
-    if _can_path_decide(segment, block, match, agreement, limits):
-        path = _likeliest_path(match, candidate.peaks)
-        agreement = max(agreement, _agreement_along(path, match, least=least))
-        speed = 1.0 if scoring.is_own_speed(path) else 1 + path.clock_ratio
+    agreement, speed = _unchanged_agreement(segment, block, match, candidate.peaks, limits)
     judged = _judge_by_tones(segment, block, match, agreement, limits, foreign=foreign)
     if speed != 1.0 and _is_match(judged, limits):
         return replace(judged, objection=_TEMPO_DRIFTS, speed=speed)
@@ -490,6 +476,32 @@ def _judge_unchanged_block(
     if is_long and _is_match(judged, limits) and is_partly_common(match):
         return replace(judged, objection=_TOO_SHORT)
     return _with_shared_part(reference, candidate, match, judged, limits)
+
+
+def _unchanged_agreement(
+    segment: Segment, block: Block, match: PeakMatch, candidate: Peaks, limits: MatchThresholds
+) -> tuple[float, float]:
+    """Return the agreement of the peaks, weighted by phases, and the candidate's speed.
+
+    Three explanations of the phases are tried, the cheapest first: one delay, notes as a room
+    leaves them, and a path of the delay.
+    """
+    # Agreement counts least where the notes contradict it.
+    coherence = note_coherence(match)
+    against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
+    least = against + (without - against) * scoring.trust_in_delay(coherence)
+    sureness = _phase_sureness(segment, match, coherence)
+    agreement, speed = scoring.weighted_agreement(match.share, sureness, least=least), 1.0
+    if _depends_on_phases(segment, block, match, agreement, limits):
+        notes = overlap_coherence(match, candidate)
+        sureness = scoring.sureness_of_notes(notes, match.share)
+        by_notes = scoring.weighted_agreement(match.share, sureness, least=least)
+        agreement = max(agreement, by_notes)
+    if _depends_on_phases(segment, block, match, agreement, limits):
+        path = _likeliest_path(match, candidate)
+        agreement = max(agreement, _agreement_along(path, match, least=least))
+        speed = 1.0 if scoring.is_own_speed(path) else 1 + path.clock_ratio
+    return agreement, speed
 
 
 def _judge_by_tones(
@@ -529,7 +541,7 @@ def _with_shared_part(
         return judged
     if not has_other_tones and not _is_match(judged, limits):
         return judged
-    first, last = 2 * block.candidate_frame, 2 * (block.candidate_frame + block.frames)
+    first, last = block.fine_range
     alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
     if scoring.are_two_songs(alone, match.share):
         return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
@@ -565,9 +577,8 @@ def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
 def _match(
     reference: Peaks, candidate: Peaks, block: Block, *, of_sparser: bool = False
 ) -> PeakMatch:
-    first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
-    last = first + block.frames
-    return _match_frames(reference, candidate, lag, first, last, of_sparser=of_sparser)
+    first, last = block.candidate_frame, block.candidate_frame + block.frames
+    return _match_frames(reference, candidate, block.lag, first, last, of_sparser=of_sparser)
 
 
 def _match_overlap(reference: Peaks, candidate: Peaks, lag: int) -> PeakMatch:
@@ -607,13 +618,13 @@ def _phase_sureness(segment: Segment, match: PeakMatch, coherence: NoteCoherence
     return max(by_notes, trust * scoring.sureness_of_delay(phase_certainty(match)))
 
 
-def _can_path_decide(
+def _depends_on_phases(
     segment: Segment, block: Block, match: PeakMatch, agreement: float, limits: MatchThresholds
 ) -> bool:
     """Whether the block matches if its phases agree, and not with the agreement that it has so far.
 
-    Following the delay costs as much as the rest of the comparison, so it is left to local windows,
-    and to pairs whose peaks agree enough.
+    Looking further at the phases costs as much as the rest of the comparison, so it is left to
+    local windows, and to pairs whose peaks agree enough.
     """
     if segment != "local" or block.overlap_s < limits.local_overlap_s:
         return False

@@ -55,6 +55,8 @@ _TURNS = tuple(
     for turn in range(SEMITONES * _TURNS_PER_SEMITONE)
 )
 
+_SILENT = 1e-6  # of products of energies; music has more in a single frame
+
 # Refining
 _MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
 _COARSE_STEPS = np.arange(-3, 4) * 0.003
@@ -352,23 +354,31 @@ def _turns(turned: tuple[float, ...]) -> NDArray[np.complex64]:
 
 @lru_cache(maxsize=2 * len(JOINT_TEMPOS))
 def _overlap_weight(reference: Spectra, candidate: Spectra, size: int) -> NDArray[np.float32]:
-    """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
-    rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
-    first, last, lags = _overlaps(rows, columns, size)
-    reference_energy = reference.energy[last] - reference.energy[first]
-    candidate_energy = candidate.energy[last - lags] - candidate.energy[first - lags]
+    least = math.ceil(_SHORTEST_S * FRAMES_PER_S / 2)
+    return overlap_weight(reference.energy, candidate.energy, size, least=least)
+
+
+def overlap_weight(
+    reference: NDArray[np.float64], candidate: NDArray[np.float64], size: int, *, least: int
+) -> NDArray[np.float32]:
+    """Return root of the overlap over both norms for each lag, (size,).
+
+    It is 0 if the overlap has fewer than `least` frames, or one of them is silent there.
+
+    Args:
+        reference: Energy of the reference before each frame.
+        candidate: Energy of the candidate before each frame.
+        size: Transform size: the correlation is circular, and the last lags are negative.
+        least: Fewest frames that overlap.
+    """
     weight = np.zeros(size, dtype=np.float32)
-    energies = np.maximum(reference_energy * candidate_energy, 1e-9)
-    weight[lags] = np.sqrt((last - first) / energies)
-    return weight
-
-
-@lru_cache(maxsize=4 * len(JOINT_TEMPOS))
-def _overlaps(rows: int, columns: int, size: int) -> NDArray[np.int64]:
-    """Return first and last reference frame of each long enough overlap, and its lag, (3, lags)."""
-    # The correlation is circular: the last lags are negative.
-    lags = np.arange(size)
-    lags[size - columns :] -= size
+    rows, columns = len(reference) - 1, len(candidate) - 1
+    if min(rows, columns) < least:
+        return weight
+    lags = np.arange(least - columns, rows - least + 1)
     first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
-    is_long = last - first >= _SHORTEST_S * FRAMES_PER_S / 2
-    return np.stack((first, last, lags))[:, is_long]
+    energies = reference[last] - reference[first]
+    energies *= candidate[last - lags] - candidate[first - lags]
+    is_audible = energies > _SILENT
+    weight[lags[is_audible]] = np.sqrt((last - first)[is_audible] / energies[is_audible])
+    return weight

@@ -87,7 +87,7 @@ def _judge_unedited(
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judging.judge_unchanged(reference.features, candidate.features, limits)
-    searched = _searched_range(reference, candidate, limits, _SearchResult(evidence=evidence))
+    searched = _searched_range(reference, candidate, limits)
     return replace(add_rejection_hint(evidence, limits), searched=searched)
 
 
@@ -114,7 +114,15 @@ def _search_further(
     evidence = with_likely_kind(first, second, result.evidence, limits)
     if result.edits:
         evidence = with_version_score(first, second, evidence)
-    return replace(evidence, searched=_searched_range(reference, candidate, limits, result))
+    searched = _searched_range(
+        reference,
+        candidate,
+        limits,
+        edits=result.edits,
+        both=result.both,
+        excerpts=result.excerpts,
+    )
+    return replace(evidence, searched=searched)
 
 
 def with_likely_kind(
@@ -197,19 +205,22 @@ def _searched_range(
     reference: MeasuredSound,
     candidate: MeasuredSound,
     limits: MatchThresholds,
-    search: _SearchResult,
+    *,
+    edits: bool = False,
+    both: bool = False,
+    excerpts: bool = False,
 ) -> SearchedRange:
-    tempos = hypotheses.SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
+    tempos = hypotheses.SEARCHED_TEMPOS if edits else (1.0, 1.0)
     least_s = limits.local_overlap_s
     return SearchedRange(
         speed=tempos,
         tempo=tempos,
-        semitones=hypotheses.SEARCHED_SEMITONES if search.edits else (0.0, 0.0),
-        tempo_with_pitch=hypotheses.SEARCHED_JOINT_TEMPOS if search.both else (1.0, 1.0),
-        min_overlap_s=min(EDIT_OVERLAP_S, least_s) if search.edits else least_s,
+        semitones=hypotheses.SEARCHED_SEMITONES if edits else (0.0, 0.0),
+        tempo_with_pitch=hypotheses.SEARCHED_JOINT_TEMPOS if both else (1.0, 1.0),
+        min_overlap_s=min(EDIT_OVERLAP_S, least_s) if edits else least_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
-        min_excerpt_s=EXCERPT_OVERLAP_S if search.excerpts else None,
+        min_excerpt_s=EXCERPT_OVERLAP_S if excerpts else None,
     )
 
 
@@ -233,6 +244,24 @@ def agreeing_references(
     largest = max(agreed.values(), key=len, default=set())
     kept = largest if len(largest) > 1 else set(order)
     return tuple(place for place in order if place in kept)
+
+
+def cleanliness(sound: MeasuredSound) -> float:
+    """Return the quality of a sound as a reference: steady spectral peaks per second.
+
+    Music holds its tones, while speech glides.
+    """
+    peaks = sound.features.peaks
+    steady = np.count_nonzero(agreement.are_steady(peaks.frames, peaks.hertz))
+    return float(steady / sound.features.duration_s)
+
+
+def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
+    def rank(index: int) -> tuple[float, int]:
+        sound = references[index]
+        return (-cleanliness(sound) if isinstance(sound, MeasuredSound) else float("inf"), index)
+
+    return sorted(range(len(references)), key=rank)
 
 
 def verify_group(
@@ -313,6 +342,19 @@ def _searched_pairs(
     return searched
 
 
+def _group_verdict(pairs: list[group_verdict.GroupPair]) -> group_verdict.GroupVerdict:
+    """Let the most credible pair decide; pairs that are not comparable count only if alone."""
+    if not pairs:
+        return group_verdict.GroupVerdict(
+            verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
+        )
+    checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
+    best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
+    return group_verdict.GroupVerdict(
+        verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
+    )
+
+
 def warm_up() -> None:
     """Load the compiled kernels, which takes about 0.3 s once per process."""
     noise = np.random.default_rng(0).standard_normal((round(9 / HOP_S), 100))
@@ -335,34 +377,3 @@ def warm_up() -> None:
     # have nothing alone, so that loop is called by itself.
     compare_pair(sound, sound, limits=MatchThresholds())
     shared_parts.louder(features, features, 0, 0, features.frames)
-
-
-def cleanliness(sound: MeasuredSound) -> float:
-    """Return the quality of a sound as a reference: steady spectral peaks per second.
-
-    Music holds its tones, while speech glides.
-    """
-    peaks = sound.features.peaks
-    steady = np.count_nonzero(agreement.are_steady(peaks.frames, peaks.hertz))
-    return float(steady / sound.features.duration_s)
-
-
-def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
-    def rank(index: int) -> tuple[float, int]:
-        sound = references[index]
-        return (-cleanliness(sound) if isinstance(sound, MeasuredSound) else float("inf"), index)
-
-    return sorted(range(len(references)), key=rank)
-
-
-def _group_verdict(pairs: list[group_verdict.GroupPair]) -> group_verdict.GroupVerdict:
-    """Let the most credible pair decide; pairs that are not comparable count only if alone."""
-    if not pairs:
-        return group_verdict.GroupVerdict(
-            verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
-        )
-    checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
-    best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
-    return group_verdict.GroupVerdict(
-        verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
-    )

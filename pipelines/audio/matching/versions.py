@@ -33,8 +33,10 @@ from pipelines.audio.features.sound_features import (
     sliding_mean,
 )
 from pipelines.audio.matching.agreement import are_steady, match_peaks, tone_agreement
+from pipelines.audio.matching.alignment import overlap
 from pipelines.audio.matching.hypotheses import interpolated
 from pipelines.audio.matching.scoring import tonal_weight
+from pipelines.audio.matching.search import overlap_weight
 from warehouse.records.evidence import VERSION_THRESHOLD
 
 _TEMPOS = tuple(math.exp(0.03 * step) for step in range(-12, 13))
@@ -49,7 +51,6 @@ _SIZE_STEP = 64  # few distinct sizes, so that cached reference spectra are reus
 _REPEAT_LAGS = np.arange(
     round(0.8 * FRAMES_PER_S / _FRAMES), round(2.5 * FRAMES_PER_S / _FRAMES), dtype=np.int64
 )
-_SILENT = 1e-6  # of products of energies; music has more in a single frame
 _REPEATED = 0.5
 _SAME_KEY = 0.75  # 1,380 of 14,760 other pairs agree best in the same key, of 736 versions 488
 _SHARED_PEAKS = 0.08
@@ -111,7 +112,10 @@ def _best_alignment(reference: Features, candidate: Features) -> _Alignment | No
     stretched = _stretched_spectra(reference, size)
     played = _spectra(_semitones(candidate), (1.0,), size)
     (energy,) = played.energies
-    weights = np.stack([_overlap_weight(other, energy, size) for other in stretched.energies])
+    # Where one of them is silent, nothing correlates, which says nothing about chance.
+    weights = np.stack(
+        [overlap_weight(other, energy, size, least=_LEAST_OVERLAP) for other in stretched.energies]
+    )
     products = np.fft.ifft(stretched.values * played.values.conj(), axis=1)
     # For each tempo and key a row of lags.
     correlation = np.fft.irfft(products, n=size, axis=2) * weights[:, None]
@@ -140,7 +144,7 @@ def _shares_voice(reference: Features, candidate: Features, lag: int) -> bool:
     Of 12 pairs with the same narration over other music, at least 0.11 of the peaks agree; of
     covers in sync, at most 0.06.
     """
-    first, last = max(0, -lag), min(candidate.frames, reference.frames - lag)
+    first, last = overlap(reference.frames, candidate.frames, lag)
     match = match_peaks(
         reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
     )
@@ -198,27 +202,3 @@ def _spectra(chroma: NDArray[np.float32], tempos: Sequence[float], size: int) ->
         energy = np.cumsum(np.square(played, dtype=np.float64).sum(axis=1))
         energies.append(np.concatenate(([0.0], energy)))
     return _Spectra(np.fft.fft(np.fft.rfft(frames, axis=2), axis=1), tuple(energies))
-
-
-def _overlap_weight(
-    reference: NDArray[np.float64], candidate: NDArray[np.float64], size: int
-) -> NDArray[np.float32]:
-    """Return root of the overlap over both norms for each lag, 0 if it is too short or silent.
-
-    Args:
-        reference: Energy of the reference before each frame.
-        candidate: Energy of the candidate before each frame.
-        size: Transform size: the correlation is circular, and the last lags are negative.
-    """
-    weight = np.zeros(size, dtype=np.float32)
-    rows, columns = len(reference) - 1, len(candidate) - 1
-    if min(rows, columns) < _LEAST_OVERLAP:
-        return weight
-    lags = np.arange(_LEAST_OVERLAP - columns, rows - _LEAST_OVERLAP + 1)
-    first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
-    energies = reference[last] - reference[first]
-    energies *= candidate[last - lags] - candidate[first - lags]
-    # Where one of them is silent, nothing correlates, which says nothing about chance.
-    is_audible = energies > _SILENT
-    weight[lags[is_audible]] = np.sqrt((last - first)[is_audible] / energies[is_audible])
-    return weight
