@@ -28,7 +28,7 @@ from pipelines.audio.matching.agreement import (
 from pipelines.audio.matching.alignment import Block, align, block_at, overlap
 from pipelines.audio.matching.delay_path import DelayPath, follow_delay, with_drift_undone
 from pipelines.audio.matching.hypotheses import Hypothesis, undo, within_band
-from pipelines.audio.matching.shared_parts import common_piece, end_sound, residue
+from pipelines.audio.matching.shared_parts import common_piece, end_sound, measure_residue
 from warehouse.records.evidence import (
     EDIT_OVERLAP_S,
     EXCERPT_OVERLAP_S,
@@ -209,9 +209,11 @@ def _with_excerpt_objection(
         return replace(judged, objection=shared, shared_part=shared)
     if piece.seconds_within(reference.frames, candidate.frames) < _LEAST_MEASURED_S:
         return replace(judged, objection=_TOO_SHORT)
-    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
-    if scoring.share_no_excerpt(alone):
-        return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
+    residue = measure_residue(
+        reference, candidate, lag=match.lag, first_frame=first, last_frame=last
+    )
+    if scoring.share_no_excerpt(residue):
+        return replace(judged, objection=TONES_DIFFER, shared_part=residue.part)
     return judged
 
 
@@ -542,10 +544,12 @@ def _with_shared_part(
     if not has_other_tones and not _is_match(judged, limits):
         return judged
     first, last = block.fine_range
-    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
-    if scoring.are_two_songs(alone, match.share):
-        return replace(judged, objection=TONES_DIFFER, shared_part=alone.part)
-    is_hidden = has_other_tones and scoring.hides_tones(alone)
+    residue = measure_residue(
+        reference, candidate, lag=match.lag, first_frame=first, last_frame=last
+    )
+    if scoring.are_two_songs(residue, match.share):
+        return replace(judged, objection=TONES_DIFFER, shared_part=residue.part)
+    is_hidden = has_other_tones and scoring.hides_tones(residue)
     return replace(judged, objection=None) if is_hidden else judged
 
 
@@ -565,9 +569,11 @@ def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
         first_frame=first,
         last_frame=last,
     )
-    alone = residue(reference, candidate, lag=match.lag, first_frame=first, last_frame=last)
-    if scoring.are_two_songs(alone, match.share):
-        return alone.part
+    residue = measure_residue(
+        reference, candidate, lag=match.lag, first_frame=first, last_frame=last
+    )
+    if scoring.are_two_songs(residue, match.share):
+        return residue.part
     piece = common_piece(
         reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
     )

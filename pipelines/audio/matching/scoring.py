@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pipelines.audio.matching.agreement import CERTAIN, NoteCoherence, ToneAgreement
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.delay_path import DelayPath
-from pipelines.audio.matching.shared_parts import LEAST_ALONE, Residue
+from pipelines.audio.matching.shared_parts import Residue
 from warehouse.records.evidence import (
     MatchThresholds,
     PairEvidence,
@@ -237,7 +237,7 @@ def tonal_weight(tones: ToneAgreement) -> float:
     return _ramp(tones.balance, _OTHER_TONES, _SAME_TONES) * (1 - conflict) * (1 - foreign)
 
 
-def are_two_songs(alone: Residue, share: float) -> bool:
+def are_two_songs(residue: Residue, share: float) -> bool:
     """Whether both sounds have so much alone that what they share is a part of two songs.
 
     As the logarithms of odds: foreign tones f, louder cells l, a low steadiness s and few held
@@ -250,22 +250,26 @@ def are_two_songs(alone: Residue, share: float) -> bool:
     other seeds, 5 of 213 of the same recording are above the limit, and 77 of 81 that share a
     voice, a crowd or a melody.
     """
-    if hides_tones(alone):
+    if hides_tones(residue):
         return False
-    other_voices = 2 * math.log(max(1.0, alone.steadiness))
-    odds = _alone(alone) - math.log(alone.steadiness + 0.1) - 0.5 * math.log(alone.held + 0.02)
+    other_voices = 2 * math.log(max(1.0, residue.steadiness))
+    odds = (
+        _log_odds(residue)
+        - math.log(residue.steadiness + 0.1)
+        - 0.5 * math.log(residue.held + 0.02)
+    )
     return odds - other_voices + 2 * math.log(max(0.0, share) + 0.02) > _TWO_RECORDINGS
 
 
-def hides_tones(alone: Residue) -> bool:
+def hides_tones(residue: Residue) -> bool:
     """Whether tones are missing in one sound although it plays all that the other does.
 
     A noise hides them, and a room blurs them; music of its own would also be louder somewhere.
     """
-    return not has_both_alone(alone) or alone.louder < _LEAST_LOUDER
+    return not residue.both_have_tones_alone or residue.louder < _LEAST_LOUDER
 
 
-def share_no_excerpt(alone: Residue) -> bool:
+def share_no_excerpt(residue: Residue) -> bool:
     """Whether a few common seconds are no excerpt, because each sound has something alone in them.
 
     Odds are ln(f + 0.03) + ln(l + 0.005) - 3 ln(s + 0.1), of foreign tones f, louder cells l and
@@ -274,18 +278,16 @@ def share_no_excerpt(alone: Residue) -> bool:
     hardly a tone is held, as in a sentence that one sound speaks alone and another over music
     (-7.5), the limit is lower; real excerpts without held tones have at most -8.4.
     """
-    limit = _TWO_EXCERPTS if alone.held >= _SPEECH_HELD else _TWO_SENTENCES
-    return has_both_alone(alone) or _alone(alone) - 3 * math.log(alone.steadiness + 0.1) > limit
+    limit = _TWO_EXCERPTS if residue.held >= _SPEECH_HELD else _TWO_SENTENCES
+    return (
+        residue.both_have_tones_alone
+        or _log_odds(residue) - 3 * math.log(residue.steadiness + 0.1) > limit
+    )
 
 
-def _alone(alone: Residue) -> float:
+def _log_odds(residue: Residue) -> float:
     """Return ln(f + 0.03) + ln(l + 0.005) of foreign tones f and louder cells l."""
-    return math.log(alone.foreign + 0.03) + math.log(alone.louder + 0.005)
-
-
-def has_both_alone(alone: Residue) -> bool:
-    """Whether both sounds have tones alone: not a voice, and the same voice over music."""
-    return alone.foreign >= LEAST_ALONE
+    return math.log(residue.foreign + 0.03) + math.log(residue.louder + 0.005)
 
 
 def can_be_surpassed(agreement: float) -> bool:

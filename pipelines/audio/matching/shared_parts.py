@@ -107,7 +107,7 @@ _PRIOR_COUNT = 16.0
 """Pseudo-count of steady peaks with the usual rate, so that a few do not decide."""
 _FEWEST_STEADY = 100
 """Of fewer steady peaks, foreign ones are no large share: music without tones has few."""
-LEAST_ALONE = 0.06
+_LEAST_ALONE = 0.06
 """Of a voice and the same voice over music, one has at most 0.05 foreign tones."""
 _FEW_HELD = 0.14
 _LOOP_LAG, _LOOP_REACH = round(3.5 / FINE_HOP_S), round(3.0 / FINE_HOP_S)
@@ -140,6 +140,11 @@ class Residue:
     is_repeated: bool
 
     @property
+    def both_have_tones_alone(self) -> bool:
+        """Whether neither is all of the other, as a voice is of the same voice over music."""
+        return self.foreign >= _LEAST_ALONE
+
+    @property
     def part(self) -> SharedPart:
         """What is shared, provided that the sounds are two songs.
 
@@ -151,7 +156,7 @@ class Residue:
         return "loop" if self.is_repeated else "layer"
 
 
-def residue(
+def measure_residue(
     reference: Features, candidate: Features, *, lag: int, first_frame: int, last_frame: int
 ) -> Residue:
     """Measure what both sounds have alone around the candidate's fine frames first..last."""
@@ -171,13 +176,13 @@ def residue(
         (side.steady_hits + _PRIOR_COUNT * usual) / (side.steady + _PRIOR_COUNT) for side in sides
     )
     # The rest costs time and says nothing where one sound has hardly a tone alone.
-    has_both = foreign >= LEAST_ALONE
+    have_both = foreign >= _LEAST_ALONE
     return Residue(
         steadiness=steady / (usual + 0.05),
         foreign=foreign,
-        louder=louder(reference, candidate, lag // 2, first // 2, last // 2) if has_both else 0.0,
+        louder=louder(reference, candidate, lag // 2, first // 2, last // 2) if have_both else 0.0,
         held=min(side.steady_hits / max(1, len(side.hit_frames)) for side in sides),
-        is_repeated=has_both and _is_repeated(sides[0].hit_frames, sides[0].hit_hertz),
+        is_repeated=have_both and _is_repeated(sides[0].hit_frames, sides[0].hit_hertz),
     )
 
 

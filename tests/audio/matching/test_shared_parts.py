@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.matching import scoring
-from pipelines.audio.matching.shared_parts import Residue, residue
+from pipelines.audio.matching.shared_parts import Residue, measure_residue
 from pipelines.audio.matching.verify import compare_pair
 from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
@@ -66,9 +66,9 @@ def test_a_low_pass_leaves_low_tones_alone_and_is_the_same_recording(
 
 def test_a_sound_has_nothing_alone_beside_itself(measure_clip: ClipMeasurer, song: Samples) -> None:
     sound = measure_clip(song).features
-    alone = residue(sound, sound, lag=0, first_frame=0, last_frame=2 * sound.frames)
-    assert (alone.foreign, alone.louder) == (0, 0)
-    assert alone.steadiness == pytest.approx(1, abs=0.1)
+    residue = measure_residue(sound, sound, lag=0, first_frame=0, last_frame=2 * sound.frames)
+    assert (residue.foreign, residue.louder) == (0, 0)
+    assert residue.steadiness == pytest.approx(1, abs=0.1)
 
 
 def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
@@ -76,7 +76,7 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "alone",
+    "residue",
     [
         replace(TWO_SONGS, foreign=0.05),
         replace(TWO_SONGS, louder=0.001),
@@ -84,8 +84,8 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
     ],
     ids=["a voice, and the same voice over music", "a low-pass", "other voices over one song"],
 )
-def test_no_sign_alone_makes_two_songs(alone: Residue) -> None:
-    assert not scoring.are_two_songs(alone, _SHARE)
+def test_no_sign_alone_makes_two_songs(residue: Residue) -> None:
+    assert not scoring.are_two_songs(residue, _SHARE)
 
 
 def test_what_little_agreement_leaves_alone_may_be_a_noise() -> None:
@@ -99,7 +99,7 @@ def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alone", "is_hidden"),
+    ("residue", "is_hidden"),
     [
         (TWO_SONGS, False),
         (replace(TWO_SONGS, foreign=0.05), True),
@@ -108,13 +108,13 @@ def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
     ids=["two songs", "one has no tone alone", "nothing is louder, as in a room"],
 )
 def test_tones_are_hidden_where_one_sound_plays_all_of_the_other(
-    alone: Residue, *, is_hidden: bool
+    residue: Residue, *, is_hidden: bool
 ) -> None:
-    assert scoring.hides_tones(alone) == is_hidden
+    assert scoring.hides_tones(residue) == is_hidden
 
 
 @pytest.mark.parametrize(
-    ("alone", "is_excerpt"),
+    ("residue", "is_excerpt"),
     [
         (replace(TWO_SONGS, foreign=0.01, louder=0.0, steadiness=0.95), True),
         (replace(TWO_SONGS, foreign=0.01, louder=0.01, steadiness=0.3), False),
@@ -125,6 +125,6 @@ def test_tones_are_hidden_where_one_sound_plays_all_of_the_other(
     ids=["of a song", "a voice over two songs", "a layer of two songs", "of drums", "a sentence"],
 )
 def test_a_few_common_seconds_are_an_excerpt_if_neither_sound_has_anything_alone(
-    alone: Residue, *, is_excerpt: bool
+    residue: Residue, *, is_excerpt: bool
 ) -> None:
-    assert scoring.share_no_excerpt(alone) != is_excerpt
+    assert scoring.share_no_excerpt(residue) != is_excerpt
