@@ -369,19 +369,38 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
     tones = np.floor(candidate.hertz[pairs[:, 1]] / (2 * TOLERANCE_HZ)).astype(np.int64)
     order = np.argsort(tones, kind="stable")
     first, second = pairs[order, 0], pairs[order, 1]
-    hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
-    # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
-    late = (reference.frames[first] - match.lag) - candidate.exact_frames[second]
-    turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
+    turns, hertz = phase_differences(match, pairs[order])
     # Another clock moves all frequencies by one ratio.
     ratio = np.median(np.log(candidate.hertz[second] / reference.hertz[first]))
     return _PhasePairs(
-        turns=turns + hertz * FINE_HOP_S * late,
+        turns=turns,
         hertz=hertz,
         frames=candidate.frames[second],
         tones=tones[order],
         slopes=ratio + _CLOCK_STEPS,
     )
+
+
+def phase_differences(
+    match: PeakMatch, pairs: NDArray[np.int64], gained_frames: NDArray[np.float64] | float = 0.0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return phase differences, as if peaks were `lag` apart exactly, and frequencies.
+
+    Args:
+        match: The matched peaks.
+        pairs: Index pairs of matching peaks (n, 2).
+        gained_frames: Fine frames that the candidate's clock has gained at each pair, (n,).
+
+    Returns:
+        Phase differences in turns (n,), mean frequencies in Hz (n,).
+    """
+    reference, candidate = match.reference, match.candidate
+    first, second = pairs[:, 0], pairs[:, 1]
+    hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
+    # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
+    late = reference.frames[first] - match.lag - candidate.exact_frames[second] - gained_frames
+    turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
+    return turns + hertz * FINE_HOP_S * late, hertz
 
 
 def _pairs(match: PeakMatch) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.sound_features import FINE_HOP_S, Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching import kernels
 from pipelines.audio.matching.agreement import (
     DELAY_REACH_S,
@@ -22,6 +22,7 @@ from pipelines.audio.matching.agreement import (
     TOLERANCE_HZ,
     PeakMatch,
     note_numbers,
+    phase_differences,
 )
 
 _WINDOW_FRAMES = 13  # 0.3 s, a fifth of a period of the usual wow, 0.7 Hz
@@ -91,12 +92,8 @@ def follow_delay(match: PeakMatch) -> DelayPath:
 
     reference, candidate = match.reference, match.candidate
     first, second = pairs[:, 0], pairs[:, 1]
-    hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
-    # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
-    late = (reference.frames[first] - match.lag) - candidate.exact_frames[second]
-    late -= speed.gained_frames(candidate.frames)[second]
-    turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
-    phases = 2 * np.pi * (turns + hertz * FINE_HOP_S * late)
+    turns, hertz = phase_differences(match, pairs, speed.gained_frames(candidate.frames)[second])
+    phases = 2 * np.pi * turns
     tones = np.floor(reference.hertz[first] / (2 * TOLERANCE_HZ)).astype(np.int64)
     windows = _windows(candidate.frames[second], speed.starts)
     scores, tone_counts = kernels.delay_scores(
