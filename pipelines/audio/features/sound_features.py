@@ -257,7 +257,7 @@ class Peaks:
         frames = self.frames.astype(np.float64)
         return frames if self.rests is None else frames + self.rests
 
-    def at(self, places: "slice | NDArray[np.bool_] | NDArray[np.int64]") -> "Peaks":
+    def at(self, places: slice | NDArray[np.bool_]) -> "Peaks":
         """Return the peaks at these places, contiguous as compiled loops expect them."""
         return Peaks(
             np.ascontiguousarray(self.frames[places]),
