@@ -348,9 +348,9 @@ class _UndoneEdit:
         peaks = within_band(reference.peaks, hypothesis.common_band_hz)
         notes, stretching = NO_NOTES, 1.0
         if hypothesis.family == "speed" and not hypothesis.is_slight:
-            overlap = _match_overlap(peaks, undone.peaks, scored.lag)
-            notes = overlap_coherence(overlap, undone.peaks)
-            stretching = scoring.sureness_of_stretching(tempo_apart_from_pitch(overlap))
+            match = _match_overlap(peaks, undone.peaks, scored.lag)
+            notes = overlap_coherence(match, undone.peaks)
+            stretching = scoring.sureness_of_stretching(tempo_apart_from_pitch(match))
         return cls(
             hypothesis=hypothesis,
             peaks=peaks,
@@ -649,8 +649,8 @@ def _likeliest_path(match: PeakMatch, candidate: Peaks) -> DelayPath:
     path = follow_delay(match)
     if scoring.sureness_of_path(path) == 1.0:
         return path
-    overlap = follow_delay(replace(match, candidate=candidate))
-    return max(path, overlap, key=lambda path: path.evidence)
+    whole_path = follow_delay(replace(match, candidate=candidate))
+    return max(path, whole_path, key=lambda likely: likely.evidence)
 
 
 def _agreement_along(path: DelayPath, match: PeakMatch, *, least: float) -> float:
