@@ -15,7 +15,7 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
-from pipelines.audio.index.kernels import constellations, most_at_places
+from pipelines.audio.index.kernels import constellations, fullest_cells, most_at_places
 from pipelines.audio.index.reference_index import BRIEF, INDEX_VERSION, IndexFolder, ReferenceIndex
 from pipelines.catalog.sound_matches import LEAST_SURPRISE
 from tests.audio.clips import Band
@@ -95,6 +95,24 @@ def test_an_eighth_of_a_clip_is_enough_to_find_a_long_piece_of_a_reference(
     assert best.reference == 2
     assert best.tempo == pytest.approx(factor, rel=0.03)
     assert best.surprise > LEAST_SURPRISE > other.surprise
+
+
+def test_the_unchanged_clip_is_looked_for_even_where_chance_fills_other_tempos() -> None:
+    votes = np.zeros((2, 6, 5), np.uint16)
+    votes[:, 0, 3], votes[:, 4, 0] = 90, 80  # many by chance
+    votes[1, 2:4, 2:4] = 3
+    excess, cells = fullest_cells(votes, 3, (2, 2))
+    assert (cells[:, -1] == (2, 2)).all()
+    assert excess[1, -1] > excess[0, -1]
+    assert (excess[:, 0] > excess[:, -1]).all()
+    assert not (cells[:, :-1] == (2, 2)).all(axis=2).any()
+
+
+def test_references_not_searched_come_after_those_without_a_vote_too_many() -> None:
+    votes = np.zeros((2, 6, 5), np.uint16)
+    votes[0, :, 0] = 9  # none for the unchanged clip
+    excess, _ = fullest_cells(votes, 3, (2, 2))
+    assert (excess[1] < excess[0]).all()
 
 
 def test_only_references_from_a_number_on_are_searched(

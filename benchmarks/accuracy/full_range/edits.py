@@ -15,15 +15,16 @@ PHONE, INVERTED = "phone in a room, clock", "one channel inverted"
 DENSE, SPOKEN = "slowed + dense reverb", "pitch or tempo + voice"
 ENDS, CORNERS = "ends of the range", "corners of the range"
 SHORT, NOISE, DULL = "edited clip, heard for", "noise over music", "low-pass"
+SLIGHT = "slight change, Rubber Band"
 UNEVEN, USUAL, HARD = 0.95, 0.90, 0.75
 GOALS: dict[str, float] = {
     CLOCK: UNEVEN, WOW: UNEVEN, RESYNCHRONISED: UNEVEN, DRIFT: UNEVEN, BLOCKS: USUAL,
     FRAMES: USUAL, PHONE: USUAL, INVERTED: USUAL, DENSE: USUAL, SPOKEN: USUAL, ENDS: USUAL,
-    CORNERS: HARD, SHORT: USUAL, NOISE: HARD, DULL: USUAL,
+    CORNERS: HARD, SHORT: USUAL, NOISE: HARD, DULL: USUAL, SLIGHT: UNEVEN,
 }  # fmt: skip
 """Recall that each row must reach; of those in `BEYOND_UNEVEN` the usual one."""
 BEYOND_UNEVEN = frozenset({(WOW, "0.4 %"), (RESYNCHRONISED, "5 ms"), (DRIFT, "1.03")})
-SUMMED = frozenset({SPOKEN})
+SUMMED = frozenset({SPOKEN, SLIGHT})
 """Families that are one row; each value of another family is a row."""
 
 
@@ -76,4 +77,12 @@ EDITS: tuple[Case, ...] = (
     ),
     *_uneven(NOISE, "pink", (-10,), " dB"),
     *_uneven(DULL, "low-pass", (1000,), " Hz"),
+    *(
+        _edited(SLIGHT, f"tempo {tempo:g}", ("rubberband tempo", tempo), tempo=tempo, turn=2)
+        for tempo in (0.99, 0.995, 1.005, 1.01)
+    ),
+    *(
+        _edited(SLIGHT, f"pitch {value:+g}", ("rubberband pitch", value), turn=2)
+        for value in (-0.2, -0.1, 0.1, 0.2)
+    ),
 )  # fmt: skip

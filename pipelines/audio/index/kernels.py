@@ -234,19 +234,25 @@ def cast_votes(
 
 @_loop
 def fullest_cells(
-    votes: NDArray[np.uint16], kept: int
+    votes: NDArray[np.uint16], kept: int, always: tuple[int, int]
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return per reference the squares of two by two cells that stand out most, and how much.
 
     A square is compared with the mean of its tempos: a clip has more constellations of long spans
-    than of short ones, so chance alone fills the cells of low tempos.
+    than of short ones, so chance alone fills the cells of low tempos. It fills them unevenly, too,
+    where the clip repeats itself, so one square is always kept.
+
+    Args:
+        votes: Counts (references, tempos, pitches).
+        kept: How many squares.
+        always: Tempo and pitch of the square that is always kept.
 
     Returns:
-        Excess over that mean in standard deviations of a Poisson count (references, kept), in
-        descending order, and tempo and pitch of the squares (references, kept, 2). Squares of one
-        reference lie at least two tempos apart.
+        Excess over that mean in standard deviations of a Poisson count (references, kept), and
+        tempo and pitch of the squares (references, kept, 2). All but the last one are in descending
+        order and at least two tempos apart; the last one is `always`.
     """
-    excess = np.zeros((len(votes), kept), np.float32)
+    excess = np.full((len(votes), kept), -np.inf, np.float32)
     cells = np.zeros((len(votes), kept, 2), np.int64)
     rows = votes.shape[1] - 1
     scores, pitches = np.zeros(rows, np.float32), np.zeros(rows, np.int64)
@@ -259,8 +265,11 @@ def fullest_cells(
             pitches[tempo] = np.argmax(squares)
             mean = squares.mean()
             scores[tempo] = (squares[pitches[tempo]] - mean) / np.sqrt(mean + 1)
+            if tempo == always[0]:
+                excess[reference, -1] = (squares[always[1]] - mean) / np.sqrt(mean + 1)
+        cells[reference, -1] = always
         # Neighbours of a square share its votes, so they are taken out with it.
-        for place in range(kept):
+        for place in range(kept - 1):
             best = int(np.argmax(scores))
             excess[reference, place] = scores[best]
             cells[reference, place, 0] = best

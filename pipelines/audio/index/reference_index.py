@@ -46,7 +46,7 @@ _MOST_ENTRIES = 400_000  # of a reference; a minute of dense music has a tenth o
 _MOST_OF_CLIP = 1_000_000  # of a clip: 20 s of dense music have half of that; a longer one is cut
 _TEMPOS_PER_OCTAVE = 10
 _PITCH_LOW, _PITCHES, _CELL_CENTS = -1_250.0, 54, 50.0
-_SQUARES = 3
+_SQUARES = 4  # the last one is that of the unchanged clip
 _MOST_PAIRS = 1_000_000
 _TRIED_TEMPOS = np.linspace(0.0, 2 / _TEMPOS_PER_OCTAVE, 21)
 _PLACES = 400  # of 4 frames in 37 s
@@ -97,6 +97,12 @@ class SearchEffort:
     def cells(self) -> tuple[float, float, float, float]:
         """Least tempo, tempos per octave, least pitch in cents, cents of a cell."""
         return self.tempo_low, float(_TEMPOS_PER_OCTAVE), _PITCH_LOW, _CELL_CENTS
+
+    @property
+    def unchanged_square(self) -> tuple[int, int]:
+        """First tempo and first pitch of the cells around an unchanged clip."""
+        tempo, pitch = -self.tempo_low * _TEMPOS_PER_OCTAVE, -_PITCH_LOW / _CELL_CENTS
+        return round(tempo) - 1, round(pitch) - 1
 
 
 WHOLE = SearchEffort(
@@ -169,8 +175,8 @@ class ReferenceIndex:
             kernels.cast_votes(
                 batch.starts, batch.entries, shapes, octaves, effort.cells, votes, voters
             )
-        excess, cells = kernels.fullest_cells(votes, _SQUARES)
-        likely = np.argsort(-excess[:, 0], kind="stable")[: max(effort.placed, most)]
+        excess, cells = kernels.fullest_cells(votes, _SQUARES, effort.unchanged_square)
+        likely = _in_turn(excess[:, 0], excess[:, -1])[: max(effort.placed, most)]
         is_likely = np.zeros(self.count, np.bool_)
         is_likely[likely] = True
 
@@ -249,6 +255,12 @@ def _constellations(
         rows,
     )
     return rows[:count].copy()
+
+
+def _in_turn(*scores: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return the places of all values, those first that are high in any of the arrays."""
+    ranks = [np.argsort(np.argsort(-each, kind="stable"), kind="stable") for each in scores]
+    return np.argsort(np.minimum.reduce(ranks), kind="stable")
 
 
 def _placed_hits(

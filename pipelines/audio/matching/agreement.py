@@ -288,9 +288,9 @@ def overlap_coherence(window: PeakMatch, candidate: Peaks) -> NoteCoherence:
 
 
 def tempo_apart_from_pitch(match: PeakMatch) -> float:
-    """Return how far the ratio of the sounds' tempos is from that of their frequencies, as a share.
+    """Return the logarithm of the ratio of both tempos to the ratio of both pitches.
 
-    Near 0 where one only runs faster than the other, whatever is left of the difference.
+    Positive where the candidate plays faster than its pitch says; near 0 where it only runs faster.
     """
     pairs = _pairs(match)
     if len(pairs) < FEWEST_PAIRS:
@@ -302,7 +302,7 @@ def tempo_apart_from_pitch(match: PeakMatch) -> float:
     since = frames - frames.mean()
     late = match.reference.frames[first] - match.lag - frames
     tempo = float(since @ late) / max(1.0, float(since @ since))
-    return float(abs(tempo - pitch))
+    return float(tempo - pitch)
 
 
 def _coherence(pairs: "_PhasePairs", slopes: Iterable[float]) -> tuple[NoteCoherence, float]:

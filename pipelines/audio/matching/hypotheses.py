@@ -42,6 +42,11 @@ class Hypothesis:
         """Whether the edit is below 1 % of tempo and a sixth of a semitone."""
         return abs(self.tempo - 1) < _SLIGHT_TEMPO and abs(self.semitones) < _SLIGHT_SEMITONES
 
+    @property
+    def tempo_apart_from_pitch(self) -> float:
+        """The logarithm of the ratio of tempo to pitch; 0 for a speed."""
+        return math.log(self.tempo / self.pitch_ratio)
+
     def varied(self, by: float) -> "Hypothesis":
         """Return the same family with its parameter multiplied by 1 + `by`.
 

@@ -347,10 +347,12 @@ class _UndoneEdit:
         undone = undo(candidate, hypothesis)
         peaks = within_band(reference.peaks, hypothesis.common_band_hz)
         notes, stretching = NO_NOTES, 1.0
-        if hypothesis.family == "speed" and not hypothesis.is_slight:
+        if hypothesis.family == "speed" or hypothesis.is_slight:
             match = _match_overlap(peaks, undone.peaks, scored.lag)
-            notes = overlap_coherence(match, undone.peaks)
-            stretching = scoring.sureness_of_stretching(tempo_apart_from_pitch(match))
+            apart = hypothesis.tempo_apart_from_pitch + tempo_apart_from_pitch(match)
+            stretching = scoring.sureness_of_stretching(abs(apart), is_slight=hypothesis.is_slight)
+            if not hypothesis.is_slight:
+                notes = overlap_coherence(match, undone.peaks)
         return cls(
             hypothesis=hypothesis,
             peaks=peaks,
@@ -379,10 +381,7 @@ class _UndoneEdit:
             if _depends_on_phases(segment, block, match, agreement, limits):
                 path = _likeliest_path(match, self.candidate.peaks)
                 agreement = max(agreement, _agreement_along(path, match, least=self.least))
-        # What seems edited slightly may be the same instruments, tuned a little higher.
-        same = 0.0
-        if not self.hypothesis.is_slight:
-            same = self.stretching * scoring.sureness_of_instruments(block, tone_agreement(match))
+        same = self.stretching * scoring.sureness_of_instruments(block, tone_agreement(match))
         return max(agreement, match.share * scoring.phase_weight(same, least=self.least))
 
 

@@ -41,7 +41,7 @@ _MIN_EXCESS = 6.0
 _MIN_RELATIVE_EXCESS = 0.6  # a neighbouring tempo may have a few more votes than the right one
 _MIN_OVER_UNCHANGED = 0.9  # an edit that is undone explains more than the unchanged sound
 _MORE_THAN_UNCHANGED = 1.1  # times the peaks of the unchanged sounds that agree
-_NEAR_TEMPO, _NEAR_SEMITONES = 0.015, 0.5
+_NEAR_TEMPO, _NEAR_SEMITONES = 0.025, 0.5
 
 # Tempo and pitch changed independently
 _MIN_SIGNIFICANCE = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7

@@ -24,6 +24,7 @@ from tests.audio.made_sounds import (
     MadePeaks,
     faster,
     fleeting,
+    held,
     melody,
     sound,
     timbre,
@@ -148,6 +149,28 @@ def test_speeds_are_told_with_four_digits_and_pitches_with_three(search: Search)
     evidence = judge_edits(SONG, FASTER, LIMITS).evidence
     assert evidence is not None
     assert (evidence.speed, evidence.semitones) == (1.0988, 1.235)
+
+
+@pytest.mark.parametrize(
+    ("factor", "others_play", "outcome_of_edit"),
+    [
+        (0.995, False, ("variant", "tempo_variant")),
+        (1.005, False, ("variant", "tempo_variant")),
+        (1.005, True, ("rejected", "score_below_threshold")),
+        (1.002, False, ("rejected", "score_below_threshold")),
+    ],
+)
+def test_a_slight_stretch_is_a_variant_unless_musicians_may_play_again(
+    search: Search, factor: float, others_play: bool, outcome_of_edit: tuple[str, str]
+) -> None:
+    common = held(4, 4)
+    mel_db = 0.3 * MEL_DB + 0.7 * timbre(2) if others_play else MEL_DB
+    heard = common.played(factor).without_phase() + fleeting(7, 700)
+    stretched = sound(faster(CHROMA, factor), faster(mel_db, factor), heard)
+    song = sound(CHROMA, MEL_DB, common + fleeting(8, 700))
+    search.single = tempo(factor)
+    evidence = judge_edits(song, stretched, LIMITS).evidence
+    assert outcome(evidence) == outcome_of_edit
 
 
 def test_a_score_of_a_variant_is_never_below_zero(search: Search) -> None:

@@ -228,7 +228,14 @@ def test_peaks_are_hidden_only_where_the_others_are_sure() -> None:
 def test_tempo_and_pitch_that_do_not_fit_one_speed_were_changed_independently(
     apart: float, sureness: float
 ) -> None:
-    assert sureness_of_stretching(apart) == pytest.approx(sureness)
+    assert sureness_of_stretching(apart, is_slight=False) == pytest.approx(sureness)
+
+
+@pytest.mark.parametrize(
+    ("apart", "sureness"), [(1.4e-3, 0), (2.8e-3, 0), (3.5e-3, 0.5), (5e-3, 1)]
+)
+def test_a_slight_stretch_is_asked_to_be_surer(apart: float, sureness: float) -> None:
+    assert sureness_of_stretching(apart, is_slight=True) == pytest.approx(sureness)
 
 
 def test_a_stretch_needs_phases_less_than_what_keeps_them() -> None:
