@@ -56,14 +56,14 @@ def measure_features(samples: NDArray[np.float32], rate: int) -> sound_features.
     # Chroma is whitened: only what rises above the neighbouring bins counts, so that equalizers
     # and noise change it little.
     chroma = []
-    for block in long_spectra(samples, grid, frames):
+    for block in _long_spectra(samples, grid, frames):
         loudness = _loudness(np.abs(block.spectra))
-        background = moving_mean(loudness, _CHROMA_BACKGROUND_BINS)
+        background = _mean_over_bins(loudness, _CHROMA_BACKGROUND_BINS)
         chroma.append(np.maximum(np.float32(0), loudness - background) @ banks.chroma.T)
 
     # Mel energies every second frame, floored below the loudest one.
     energies, maxima = [], []
-    for block in short_spectra(samples, grid, frames):
+    for block in _short_spectra(samples, grid, frames):
         magnitudes = np.abs(block.spectra)
         energies.append(np.square(magnitudes[block.inside][::2]) @ banks.mel.T)
         maxima.append(_local_maxima(_loudness(magnitudes), block, grid))
@@ -121,7 +121,7 @@ def _local_maxima(loudness: Spectrum, block: "_Block", grid: sound_features.Geom
         dtype=np.float32,
     )
     prominence = padded[_REACH_FRAMES:-_REACH_FRAMES, _REACH_BINS:-_REACH_BINS]
-    background = moving_mean(near, _PEAK_BACKGROUND_BINS)
+    background = _mean_over_bins(near, _PEAK_BACKGROUND_BINS)
     np.subtract(near[:, band], background[:, band], out=prominence)
 
     # A peak is the largest value within reach in both directions.
@@ -194,14 +194,16 @@ class _Block:
     inside: slice
 
 
-def long_spectra(samples: Spectrum, grid: sound_features.Geometry, frames: int) -> Iterator[_Block]:
+def _long_spectra(
+    samples: Spectrum, grid: sound_features.Geometry, frames: int
+) -> Iterator[_Block]:
     """Yield spectra up to 5 kHz of 186 ms windows every 46.4 ms."""
     centres = _centres(frames, sound_features.HOP_S * grid.rate)
     nominal_size = sound_features.LONG_WINDOW_S * sound_features.REFERENCE_HZ
     return _transformed(samples, centres, grid.long_size, nominal_size, grid.long_bins)
 
 
-def short_spectra(
+def _short_spectra(
     samples: Spectrum, grid: sound_features.Geometry, frames: int
 ) -> Iterator[_Block]:
     """Yield spectra up to 8 kHz of 93 ms windows every 23.2 ms."""
@@ -212,8 +214,8 @@ def short_spectra(
     )
 
 
-def moving_mean(values: Spectrum, width: int) -> Spectrum:
-    """Return the moving mean over the last axis; the window is truncated at both ends."""
+def _mean_over_bins(values: Spectrum, width: int) -> Spectrum:
+    """Return the moving mean over bins (last axis); the window is truncated at both ends."""
     count, half = values.shape[-1], width // 2
     # Sums before each place, and as far beyond either end as a window reaches.
     sums = np.empty((*values.shape[:-1], count + 2 * half + 1), dtype=np.float32)

@@ -56,26 +56,26 @@ class Geometry:
     @property
     def long_bins(self) -> int:
         """Number of bins of the long transform up to 5 kHz."""
-        return kept_bins(self.rate, self.long_size, CHROMA_TOP_HZ)
+        return _kept_bins(self.rate, self.long_size, CHROMA_TOP_HZ)
 
     @property
     def short_bins(self) -> int:
         """Number of bins of the short transform up to 8 kHz."""
-        return kept_bins(self.rate, self.short_size, MEL_TOP_HZ)
+        return _kept_bins(self.rate, self.short_size, MEL_TOP_HZ)
 
 
 @lru_cache(maxsize=64)
 def geometry(rate: int) -> Geometry:
     """Return the transform sizes for a sample rate in Hz."""
-    return Geometry(rate, smooth_size(LONG_WINDOW_S * rate), smooth_size(SHORT_WINDOW_S * rate))
+    return Geometry(rate, _smooth_size(LONG_WINDOW_S * rate), _smooth_size(SHORT_WINDOW_S * rate))
 
 
-def kept_bins(rate: int, size: int, top_hz: float) -> int:
+def _kept_bins(rate: int, size: int, top_hz: float) -> int:
     """Return the number of bins from 0 Hz up to `top_hz`."""
     return min(size // 2, int(top_hz * size / rate)) + 1
 
 
-def smooth_size(nominal: float) -> int:
+def _smooth_size(nominal: float) -> int:
     """Return the even 5-smooth number nearest to `nominal`: 4,096 gives 4,096, 8,917 gives 9,000.
 
     A 5-smooth number has no prime factor above 5.
@@ -222,7 +222,7 @@ def mel_to_hz(mel: float | NDArray[np.float64]) -> NDArray[np.float64]:
 FEATURE_VERSION = "3"
 """Increase this whenever the same sound would give different stored features."""
 Frames = NDArray[np.float32]
-MFCC_COUNT = 20
+_MFCC_COUNT = 20
 _LOCAL_FRAMES = 2 * round(1.5 * FRAMES_PER_S) + 1  # 3 s
 _LEAST_SPREAD = np.float32(1e-3)
 
@@ -300,10 +300,10 @@ class Features:
 
 def centred_features(chroma: Frames, mel_db: Frames) -> Centred:
     """Centre uncentred chroma (frames, 36) and log mel energies (frames, 64)."""
-    return Centred(centred_chroma(chroma), centred_mfcc(mel_db))
+    return Centred(_centred_chroma(chroma), _centred_mfcc(mel_db))
 
 
-def centred_chroma(chroma: Frames) -> Frames:
+def _centred_chroma(chroma: Frames) -> Frames:
     """Normalize frames, smooth over neighbouring bins and subtract the 3 s moving mean."""
     norms = np.sqrt(np.square(chroma).sum(axis=1, keepdims=True))
     # Quiet frames stay small: scaled to full length, their noise would count like music.
@@ -318,14 +318,14 @@ def centred_chroma(chroma: Frames) -> Frames:
 
 def centred_in_time_and_octave(values: Frames) -> Frames:
     """Subtract the 3 s moving mean of each bin, then the mean of each frame."""
-    local = values - sliding_mean(values, _LOCAL_FRAMES)
+    local = values - moving_mean(values, _LOCAL_FRAMES)
     return np.ascontiguousarray(local - local.mean(axis=1, keepdims=True))
 
 
-def centred_mfcc(mel_db: Frames) -> Frames:
+def _centred_mfcc(mel_db: Frames) -> Frames:
     """Return cepstral coefficients 1 to 20 minus their 3 s mean, scaled by standard deviation."""
     cepstrum = mel_db @ _cosines(mel_db.shape[1])
-    local = cepstrum - sliding_mean(cepstrum, _LOCAL_FRAMES)
+    local = cepstrum - moving_mean(cepstrum, _LOCAL_FRAMES)
     scaled = local / np.maximum(local.std(axis=0, keepdims=True), _LEAST_SPREAD)
     # Added to the norm, 1 keeps quiet frames small, as in chroma.
     norms = np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
@@ -333,7 +333,7 @@ def centred_mfcc(mel_db: Frames) -> Frames:
     return unit
 
 
-def sliding_mean(values: Frames, width: int) -> Frames:
+def moving_mean(values: Frames, width: int) -> Frames:
     """Return the moving mean over time (first axis); the window is truncated at the ends."""
     count = len(values)
     # The means are differences of long sums, in which float32 would lose digits.
@@ -350,6 +350,6 @@ def sliding_mean(values: Frames, width: int) -> Frames:
 def _cosines(bands: int) -> Frames:
     """Return the orthonormal DCT-II matrix for coefficients 1 to 20, shape (bands, 20)."""
     places = (np.arange(bands) + 0.5) * np.pi / bands
-    orders = np.arange(1, MFCC_COUNT + 1)
+    orders = np.arange(1, _MFCC_COUNT + 1)
     cosines: Frames = (np.sqrt(2 / bands) * np.cos(np.outer(places, orders))).astype(np.float32)
     return cosines

@@ -29,8 +29,8 @@ from pipelines.audio.features.sound_features import (
     SEMITONES,
     Features,
     centred_in_time_and_octave,
+    moving_mean,
     next_smooth,
-    sliding_mean,
 )
 from pipelines.audio.matching.agreement import are_steady, match_peaks, tone_agreement
 from pipelines.audio.matching.alignment import overlap
@@ -166,7 +166,7 @@ def _semitones(features: Features) -> NDArray[np.float32]:
     # The bins around each semitone: a cover may be tuned a little higher or lower.
     around = np.roll(chroma, BINS_PER_SEMITONE // 2, axis=1)
     folded = around.reshape(len(chroma), SEMITONES, BINS_PER_SEMITONE).mean(axis=2)
-    smooth = sliding_mean(folded, _FRAMES)
+    smooth = moving_mean(folded, _FRAMES)
     held = _held_tones(features)
     energies = float(np.vdot(smooth, smooth)), float(np.vdot(held, held))
     scale = math.sqrt(energies[0] / energies[1]) if energies[1] else 0.0
@@ -185,7 +185,7 @@ def _held_tones(features: Features) -> NDArray[np.float32]:
     tones = np.zeros((features.frames, SEMITONES), dtype=np.float32)
     np.add.at(tones, (rows, below % SEMITONES), 1 - part)
     np.add.at(tones, (rows, (below + 1) % SEMITONES), part)
-    tones = sliding_mean(tones, _HELD_FRAMES)
+    tones = moving_mean(tones, _HELD_FRAMES)
     tones /= np.linalg.norm(tones, axis=1, keepdims=True) + np.float32(_FEW_HELD)
     return centred_in_time_and_octave(tones)
 
