@@ -8,7 +8,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipelines.audio.features.sound_features import HOP_S, Features, Peaks
+import numpy as np
+
+from pipelines.audio.features.sound_features import FINE_HOP_S, HOP_S, Features, Peaks
 from pipelines.audio.matching import scoring, search
 from pipelines.audio.matching.agreement import (
     NO_NOTES,
@@ -28,7 +30,12 @@ from pipelines.audio.matching.agreement import (
 from pipelines.audio.matching.alignment import Block, align, block_at, overlap
 from pipelines.audio.matching.delay_path import DelayPath, follow_delay, with_drift_undone
 from pipelines.audio.matching.hypotheses import Hypothesis, undo, within_band
-from pipelines.audio.matching.shared_parts import common_piece, end_sound, measure_residue
+from pipelines.audio.matching.shared_parts import (
+    Residue,
+    common_piece,
+    end_sound,
+    measure_residue,
+)
 from warehouse.records.evidence import (
     EDIT_OVERLAP_S,
     EXCERPT_OVERLAP_S,
@@ -46,6 +53,8 @@ _RULE_NOT_MET = "distances_above_limits"
 _TOO_SHORT = "common_part_too_short"
 _LEAST_MEASURED_S = 1.8  # two seconds whose first and last peaks lie inside them
 SURE_EXCESS = 8.0  # of votes of peaks; unrelated sounds reach about 4
+_BESIDE_FRAMES = round(1.0 / FINE_HOP_S)
+_FEWEST_BESIDE = 60  # peaks, of which unrelated music has a few in common
 _LEAST_SHARE = 0.03  # below this, a hypothesis cannot be distinguished from chance
 LEAST_EDIT_S = 0.8 * EDIT_OVERLAP_S  # what four seconds are at another speed
 
@@ -546,7 +555,13 @@ def _with_shared_part(
     residue = measure_residue(
         reference, candidate, lag=match.lag, first_frame=first, last_frame=last
     )
-    if scoring.are_two_songs(residue, match.share):
+    is_part = scoring.are_two_songs(residue, match.share)
+    if not is_part and _is_match(judged, limits):
+        throughout = _measure_throughout(reference, candidate, match.lag, first, last)
+        if throughout is not None and scoring.agrees_throughout(throughout[1], match.share):
+            residue = throughout[0]
+            is_part = scoring.are_two_songs(residue, match.share)
+    if is_part:
         return replace(judged, objection=TONES_DIFFER, shared_part=residue.part)
     is_hidden = has_other_tones and scoring.hides_tones(residue)
     return replace(judged, objection=None) if is_hidden else judged
@@ -555,28 +570,64 @@ def _with_shared_part(
 def shared_part(reference: Features, candidate: Features) -> SharedPart | None:
     """Return what two rejected sounds share at the likeliest alignment of their peaks, if a part.
 
-    Unrelated sounds have no such alignment.
+    Unrelated sounds have no such alignment, and notes that others play have other phases.
     """
     stretches = common_stretches(reference.peaks, candidate.peaks)
-    if not stretches or stretches[0].excess < SURE_EXCESS:
+    if not stretches:
         return None
-    first, last = stretches[0].first_frame, stretches[0].last_frame
+    stretch = stretches[0]
+    first, last = stretch.first_frame, stretch.last_frame
     match = match_peaks(
+        reference.peaks, candidate.peaks, lag=stretch.lag, first_frame=first, last_frame=last
+    )
+    whole = _match_overlap(reference.peaks, candidate.peaks, match.lag)
+    if not scoring.is_one_recording(phase_certainty(whole)):
+        return None
+    if stretch.excess >= SURE_EXCESS:
+        residue = measure_residue(
+            reference, candidate, lag=match.lag, first_frame=first, last_frame=last
+        )
+        if scoring.are_two_songs(residue, match.share):
+            return residue.part
+        piece = common_piece(
+            reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
+        )
+        end = None if piece is None else end_sound(reference.peaks, candidate.peaks, piece)
+        if end is not None:
+            return end
+    throughout = _measure_throughout(reference, candidate, match.lag, first, last)
+    if throughout is None or not scoring.share_a_part_throughout(*throughout):
+        return None
+    return throughout[0].part
+
+
+def _measure_throughout(
+    reference: Features, candidate: Features, lag: int, first: int, last: int
+) -> tuple[Residue, float] | None:
+    """Return what each sound has alone in all that overlaps, and the share of peaks that agree
+    beside the candidate's fine frames first..last.
+
+    A lead is heard now and then, so it may take all that overlaps to tell that each sound has other
+    music. None where beside those frames the lag is another one, as where the speed drifts, or
+    where nothing is left there.
+    """
+    begin, end = max(0, -lag), min(2 * candidate.frames, 2 * reference.frames - lag)
+    frames = candidate.peaks.frames
+    is_beside = (frames < first - _BESIDE_FRAMES) | (frames >= last + _BESIDE_FRAMES)
+    is_beside &= (frames >= begin) & (frames < end)
+    if np.count_nonzero(is_beside) < _FEWEST_BESIDE:
+        return None
+    beside = match_peaks(
         reference.peaks,
-        candidate.peaks,
-        lag=stretches[0].lag,
-        first_frame=first,
-        last_frame=last,
+        candidate.peaks.at(is_beside),
+        lag=lag,
+        first_frame=begin,
+        last_frame=end,
     )
-    residue = measure_residue(
-        reference, candidate, lag=match.lag, first_frame=first, last_frame=last
-    )
-    if scoring.are_two_songs(residue, match.share):
-        return residue.part
-    piece = common_piece(
-        reference.peaks, candidate.peaks, lag=match.lag, first_frame=first, last_frame=last
-    )
-    return None if piece is None else end_sound(reference.peaks, candidate.peaks, piece)
+    if abs(beside.lag - lag) > 1:
+        return None
+    residue = measure_residue(reference, candidate, lag=lag, first_frame=begin, last_frame=end)
+    return residue, beside.share
 
 
 def _match(

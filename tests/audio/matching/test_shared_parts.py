@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.audio.matching import scoring
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching import judging, scoring
+from pipelines.audio.matching.judging import judge_unchanged
 from pipelines.audio.matching.shared_parts import Residue, measure_residue
 from pipelines.audio.matching.verify import compare_pair
 from tests.audio.clips import Band, ClipMeasurer
+from tests.audio.made_sounds import MadePeaks, fleeting, held, melody, sound, timbre
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -62,6 +65,84 @@ def test_a_low_pass_leaves_low_tones_alone_and_is_the_same_recording(
 ) -> None:
     low = measure_clip(band.low_passed(song, top_hz))
     assert compare_pair(measure_clip(song), low, limits=LIMITS).verdict == "confirmed"
+
+
+WINDOW, LONG = 150, 430  # frames of 7 s, and of 20 s
+
+
+def alone_after_a_window(seed: int, *, common_from: int = 0) -> Features:
+    """A sound whose first seven seconds every seed has, under tones and levels of its own later.
+
+    Beside these seconds, what all have begins again at a frame, if it does.
+    """
+    common = fleeting(1, 1500, frames=LONG) + held(3, 3, frames=LONG)
+    first, rest = common.part(0, 2 * WINDOW), common.part(2 * max(WINDOW, common_from), 2 * LONG)
+    own = held(10 + seed, 4, frames=LONG) + fleeting(20 + seed, 800, frames=LONG)
+    mel_db = timbre(1, frames=LONG)
+    mel_db[WINDOW::4, 12 * seed : 12 * seed + 12] += 20
+    return sound(melody(1, frames=LONG), mel_db, first + rest + own.part(2 * WINDOW, 2 * LONG))
+
+
+def test_a_window_without_other_tones_is_no_recording_if_all_around_is_a_shared_part() -> None:
+    first, second = alone_after_a_window(1), alone_after_a_window(2)
+    evidence = judge_unchanged(first, second, LIMITS)
+    assert (evidence.verdict, evidence.reason) == ("rejected", "tones_differ")
+    assert evidence.shared_part == "layer"
+
+
+def test_other_music_after_a_window_of_the_recording_is_no_objection() -> None:
+    first, second = (alone_after_a_window(seed, common_from=LONG) for seed in (1, 2))
+    evidence = judge_unchanged(first, second, LIMITS)
+    assert (evidence.verdict, evidence.segment) == ("confirmed", "local")
+
+
+@pytest.mark.parametrize(
+    ("share_beside", "is_throughout"), [(0.04, False), (0.1, False), (0.21, True)]
+)
+def test_a_window_is_one_of_many_where_half_as_many_peaks_agree_beside_it(
+    share_beside: float, *, is_throughout: bool
+) -> None:
+    assert scoring.agrees_throughout(share_beside, _SHARE) == is_throughout
+    assert not scoring.agrees_throughout(0.04, 0.05)
+
+
+LEAD = replace(TWO_SONGS, foreign=0.4, louder=0.02)
+
+
+@pytest.mark.parametrize(
+    ("residue", "share_beside", "is_part"),
+    [
+        (LEAD, 0.06, True),
+        (LEAD, 0.02, False),
+        (replace(LEAD, foreign=0.15), 0.06, False),
+        (replace(LEAD, louder=0.005), 0.06, False),
+    ],
+    ids=["a lead", "a few seconds", "a noise", "a room"],
+)
+def test_a_rejected_pair_shares_a_part_where_it_agrees_all_the_time_and_each_has_much_alone(
+    residue: Residue, share_beside: float, *, is_part: bool
+) -> None:
+    assert scoring.share_a_part_throughout(residue, share_beside) == is_part
+
+
+@pytest.mark.parametrize(("drift", "part"), [(0, "layer"), (6, None)])
+def test_a_part_is_named_where_it_is_heard_at_one_lag_around_seconds_of_nothing_else(
+    drift: int, part: str | None
+) -> None:
+    first, last, end = 2 * 180, 2 * 250, 2 * LONG  # fine frames
+    lead = fleeting(1, 500, frames=LONG) + held(3, 1, frames=LONG)
+    clear = (lead + fleeting(2, 1500, frames=LONG)).part(first, last)
+    sounds = []
+    for seed, by in ((1, 0), (2, drift)):
+        mel_db = timbre(1, frames=LONG)
+        mel_db[::6, 12 * seed : 12 * seed + 12] += 20
+        mel_db[first // 2 : last // 2] = timbre(1, frames=LONG)[first // 2 : last // 2]
+        own = held(10 + seed, 4, frames=LONG) + fleeting(20 + seed, 2000, frames=LONG)
+        before, after = (lead + own).part(0, first), (lead + own).part(last, end)
+        before = MadePeaks(before.frames - by, before.hertz, before.phases).part(0, first)
+        after = MadePeaks(after.frames + by, after.hertz, after.phases)
+        sounds.append(sound(melody(seed, frames=LONG), mel_db, before + clear + after))
+    assert judging.shared_part(*sounds) == part
 
 
 def test_a_sound_has_nothing_alone_beside_itself(measure_clip: ClipMeasurer, song: Samples) -> None:
