@@ -28,7 +28,7 @@ from benchmarks.accuracy.pairs import (
 )
 from benchmarks.accuracy.sounds.clips import OFF_GRID, clips_of
 from benchmarks.accuracy.sounds.tracks import Part, Track
-from warehouse.records.evidence import RejectionLabel
+from warehouse.records.evidence import VERDICT_REVISION, RejectionLabel
 
 PRECISION = 0.99
 _ROUND_OF_PAIRS = 2_000
@@ -275,6 +275,7 @@ def _accepts(pairs: Sequence[tuple[str, str]], judged: Sequence[Judged]) -> Docu
     tracks = {tuple(sorted(file.split("/")[0] for file in pair)) for pair in pairs}
     scores = sorted(one.score for one in judged)
     return {
+        "revision": VERDICT_REVISION,
         "pairs": len(pairs),
         "track_pairs": len(tracks),
         "accepted": _share(_part([_is_accepted(one) for one in judged])),

@@ -79,7 +79,8 @@ def _section_text(title: str, head: tuple[str, ...], lines: rows.Rows, document:
 _MUST, _TRANSFORMS, _FALSE = "What it must reach", "By transform", "Where nothing is the same"
 _NAMED = "What rejected pairs are called, and what they are"
 _UNRELATED = (
-    "audio, and how", "pairs", "pairs of tracks", "accepted", "highest score", "99.9 % are below",
+    "audio, and how", "verdict revision", "pairs", "pairs of tracks", "accepted", "highest score",
+    "99.9 % are below",
 )  # fmt: skip
 _GOALS, _RANGE = "Goals", "Over the range of edits"
 _BESIDE = "Others beside it, each at its own best threshold"

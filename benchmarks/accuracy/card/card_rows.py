@@ -137,7 +137,8 @@ def unrelated_rows(unrelated: Document) -> Rows:
     words = {"as_heard": "as heard", "searched": "through the full search"}
     return [
         (
-            f"{kind}, {word}", f"{found['pairs']:,}", f"{found['track_pairs']:,}",
+            f"{kind}, {word}", found["revision"],
+            f"{found['pairs']:,}", f"{found['track_pairs']:,}",
             _share(found["accepted"], 5), f"{found['highest_score']:.3f}",
             f"{found['score_999']:.3f}",
         )

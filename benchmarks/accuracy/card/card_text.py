@@ -17,8 +17,8 @@ and songs of loops take several places of the same sounds, as there are few of t
 
 Clips are real AAC and MP3 files of 2 to 40 s; the product's own decoder processes decode and
 measure them once, and the product's own functions compare them. Tracks, cuts, levels and speeds
-follow from fixed seeds. Measured with verdict revision {revision}; a matcher of another revision
-may judge otherwise.
+follow from fixed seeds. Measured with verdict revision {revision}, unless a table names another;
+a matcher of another revision may judge otherwise.
 
 **Split.** A hash of its name assigns each track or recording to one of two parts. The matcher is
 tuned on the development part only, and no labelled pair mixes the parts; every figure of this card
