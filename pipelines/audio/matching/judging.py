@@ -558,9 +558,9 @@ def _with_shared_part(
     is_part = scoring.are_two_songs(residue, match.share)
     if not is_part and _is_match(judged, limits):
         throughout = _measure_throughout(reference, candidate, match.lag, first, last)
-        if throughout is not None and scoring.agrees_throughout(throughout[1], match.share):
+        if throughout is not None:
             residue = throughout[0]
-            is_part = scoring.are_two_songs(residue, match.share)
+            is_part = scoring.are_two_songs_throughout(*throughout, match.share)
     if is_part:
         return replace(judged, objection=TONES_DIFFER, shared_part=residue.part)
     is_hidden = has_other_tones and scoring.hides_tones(residue)

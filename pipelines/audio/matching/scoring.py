@@ -65,7 +65,7 @@ _TWO_RECORDINGS = -7.2
 _TWO_EXCERPTS = -6.4
 _TWO_SENTENCES = -8.0
 _SPEECH_HELD = 0.05
-_BESIDE, _AS_MANY = 0.05, 0.5
+_BESIDE, _AS_MANY, _MORE_THAN_A_PRELUDE = 0.05, 0.5, 0.1
 _SURELY_SHARED = 4.5
 _HARDLY_BESIDE, _MUCH_FOREIGN, _MUCH_LOUDER = 0.03, 0.2, 0.0125
 _LEAST_LOUDER = 0.002  # a steep low-pass, which leaves the tones of low notes alone: 0.001
@@ -297,15 +297,19 @@ def share_a_part_throughout(residue: Residue, share_beside: float) -> bool:
     )
 
 
-def agrees_throughout(share_beside: float, share: float) -> bool:
-    """Whether beside a window nearly as many peaks agree as in it.
+def are_two_songs_throughout(residue: Residue, share_beside: float, share: float) -> bool:
+    """Whether a window that matches is of two songs with one part all the time.
 
-    Then all that overlaps is one recording, or two songs with one part all the time, and tones are
-    heard in it that six seconds may not have. Beside the recording itself, other music may follow,
-    but then hardly a peak agrees there: at most a fifth as many in 37 medleys of the development
-    part.
+    Then beside it nearly as many peaks agree as in it, and in all that overlaps, of which the
+    residue is, tones are heard that six seconds may not have. Beside the recording itself, other
+    music may follow, but then hardly a peak agrees there: at most a fifth as many in 37 medleys of
+    the development part. Speech before the song leaves at most 0.09 foreign tones.
     """
-    return share_beside >= max(_BESIDE, _AS_MANY * share)
+    return (
+        share_beside >= max(_BESIDE, _AS_MANY * share)
+        and residue.foreign >= _MORE_THAN_A_PRELUDE
+        and are_two_songs(residue, share)
+    )
 
 
 def hides_tones(residue: Residue) -> bool:

@@ -97,13 +97,16 @@ def test_other_music_after_a_window_of_the_recording_is_no_objection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share_beside", "is_throughout"), [(0.04, False), (0.1, False), (0.21, True)]
+    ("share_beside", "foreign", "is_part"),
+    [(0.21, 0.4, True), (0.1, 0.4, False), (0.04, 0.4, False), (0.21, 0.09, False)],
+    ids=["a part all the time", "other music follows", "chance", "speech before the song"],
 )
-def test_a_window_is_one_of_many_where_half_as_many_peaks_agree_beside_it(
-    share_beside: float, *, is_throughout: bool
+def test_a_window_is_of_two_songs_where_half_as_many_peaks_agree_beside_it(
+    share_beside: float, foreign: float, *, is_part: bool
 ) -> None:
-    assert scoring.agrees_throughout(share_beside, _SHARE) == is_throughout
-    assert not scoring.agrees_throughout(0.04, 0.05)
+    residue = replace(TWO_SONGS, foreign=foreign, louder=0.1)
+    assert scoring.are_two_songs_throughout(residue, share_beside, _SHARE) == is_part
+    assert not scoring.are_two_songs_throughout(residue, 0.04, 0.05)
 
 
 LEAD = replace(TWO_SONGS, foreign=0.4, louder=0.02)
