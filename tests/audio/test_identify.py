@@ -108,7 +108,7 @@ def test_the_unchanged_clip_is_looked_for_even_where_chance_fills_other_tempos()
     assert not (cells[:, :-1] == (2, 2)).all(axis=2).any()
 
 
-def test_references_not_searched_come_after_those_without_a_vote_too_many() -> None:
+def test_references_that_are_not_searched_come_last() -> None:
     votes = np.zeros((2, 6, 5), np.uint16)
     votes[0, :, 0] = 9  # none for the unchanged clip
     excess, _ = fullest_cells(votes, 3, (2, 2))

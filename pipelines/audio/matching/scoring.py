@@ -277,7 +277,7 @@ def is_one_recording(certainty: float) -> bool:
 
     Asked of all that overlaps (`phase_certainty`). It is 4.8 or more where a lead, a voice or a
     crowd of the development part is named as shared (141 pairs), and at most 3.1 in 22 of 23
-    versions that would be named otherwise: notes that are played again.
+    versions that would otherwise be named: their notes are played again.
     """
     return certainty >= _SURELY_SHARED
 

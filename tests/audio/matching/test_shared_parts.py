@@ -71,9 +71,9 @@ WINDOW, LONG = 150, 430  # frames of 7 s, and of 20 s
 
 
 def alone_after_a_window(seed: int, *, common_from: int = 0) -> Features:
-    """A sound whose first seven seconds every seed has, under tones and levels of its own later.
+    """A sound that begins with the same seven seconds for every seed, then has music of its own.
 
-    Beside these seconds, what all have begins again at a frame, if it does.
+    What all seeds have goes on beneath it from the frame `common_from` on.
     """
     common = fleeting(1, 1500, frames=LONG) + held(3, 3, frames=LONG)
     first, rest = common.part(0, 2 * WINDOW), common.part(2 * max(WINDOW, common_from), 2 * LONG)
