@@ -116,7 +116,7 @@ _REPEATED = 0.35
 lag; more in about 30 of 77 pairs with the same loops, although other music hides repetitions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Residue:
     """What both sounds have alone in all that they have in common at one alignment.
 
@@ -129,15 +129,17 @@ class Residue:
         louder: Share of the cells of time and band in which a sound is 8 dB louder than the other
             explains, the smaller of both sounds. At most 0.02 for one recording, unless each has
             a voice of its own, whatever equalizer, room or noise one of them went through.
+        louder_other: The same of the sound that has more of them.
         held: Share of steady peaks among those that agree, the smaller of both sounds.
-        is_repeated: Whether what agrees is repeated exactly after 0.5 to 6.5 s.
+        agreeing: The reference's peaks that agree.
     """
 
     steadiness: float
     foreign: float
     louder: float
+    louder_other: float
     held: float
-    is_repeated: bool
+    agreeing: Peaks
 
     @property
     def both_have_tones_alone(self) -> bool:
@@ -145,15 +147,20 @@ class Residue:
         return self.foreign >= _LEAST_ALONE
 
     @property
-    def part(self) -> SharedPart:
-        """What is shared, provided that the sounds are two songs.
+    def holds_few_tones(self) -> bool:
+        """Whether what agrees may be a voice or a crowd.
 
-        At most 0.12 of what agrees in 39 pairs of narrations over other music is held, and 0.17 or
-        more in 22 pairs of one sung voice over other recordings.
+        At most 0.12 of it is held in 39 pairs of narrations over other music, and 0.17 or more in
+        22 pairs of one sung voice over other recordings.
         """
-        if self.held < _FEW_HELD:
+        return self.held < _FEW_HELD
+
+    @property
+    def part(self) -> SharedPart:
+        """What is shared, provided that the sounds are two songs."""
+        if self.holds_few_tones:
             return "voice"
-        return "loop" if self.is_repeated else "layer"
+        return "loop" if _is_repeated(self.agreeing) else "layer"
 
 
 def measure_residue(
@@ -175,14 +182,14 @@ def measure_residue(
     steady = min(
         (side.steady_hits + _PRIOR_COUNT * usual) / (side.steady + _PRIOR_COUNT) for side in sides
     )
-    # The rest costs time and says nothing where one sound has hardly a tone alone.
-    have_both = foreign >= _LEAST_ALONE
+    shares = louder_shares(reference, candidate, lag // 2, first // 2, last // 2)
     return Residue(
         steadiness=steady / (usual + 0.05),
         foreign=foreign,
-        louder=louder(reference, candidate, lag // 2, first // 2, last // 2) if have_both else 0.0,
-        held=min(side.steady_hits / max(1, len(side.hit_frames)) for side in sides),
-        is_repeated=have_both and _is_repeated(sides[0].hit_frames, sides[0].hit_hertz),
+        louder=min(shares),
+        louder_other=max(shares),
+        held=min(side.steady_hits / max(1, len(side.hits.frames)) for side in sides),
+        agreeing=sides[0].hits,
     )
 
 
@@ -197,14 +204,13 @@ class _Side:
     steady_hits: int
     foreign: int
     loud_hits: float
-    hit_frames: NDArray[np.int32]
-    hit_hertz: NDArray[np.float32]
+    hits: Peaks
 
 
 def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> _Side:
     """Describe the peaks of the sound's fine frames first..last, `lag` before the other's."""
-    inside = slice(*np.searchsorted(sound.peaks.frames, (first, last)))
-    frames, hertz = sound.peaks.frames[inside], sound.peaks.hertz[inside]
+    peaks = sound.peaks.at(slice(*np.searchsorted(sound.peaks.frames, (first, last))))
+    frames, hertz = peaks.frames, peaks.hertz
     other_peaks = (other.peaks.frames, other.peaks.hertz)
     pairs = kernels.matching_peaks(*other_peaks, frames, hertz, lag, TOLERANCE_HZ)
     is_hit = np.zeros(len(frames), dtype=np.bool_)
@@ -220,13 +226,13 @@ def _side(sound: Features, other: Features, first: int, last: int, lag: int) -> 
         steady_hits=int((is_steady & is_hit).sum()),
         foreign=int((is_steady & is_foreign).sum()),
         loud_hits=float(amplitudes[is_hit].sum() / max(1e-9, amplitudes.sum())),
-        hit_frames=frames[is_hit],
-        hit_hertz=hertz[is_hit],
+        hits=peaks.at(is_hit),
     )
 
 
-def _is_repeated(frames: NDArray[np.int32], hertz: NDArray[np.float32]) -> bool:
-    """Whether at least 35 % of the peaks come again after one common delay."""
+def _is_repeated(peaks: Peaks) -> bool:
+    """Whether at least 35 % of the peaks come again after one common delay of 0.5 to 6.5 s."""
+    frames, hertz = peaks.frames, peaks.hertz
     if len(frames) == 0:
         return False
     [counts] = kernels.lag_histograms(
@@ -239,25 +245,26 @@ def _is_repeated(frames: NDArray[np.int32], hertz: NDArray[np.float32]) -> bool:
     return bool(np.max(near / np.maximum(len(frames) / 2, able)) >= _REPEATED)
 
 
-def louder(reference: Features, candidate: Features, lag: int, first: int, last: int) -> float:
-    """Return `Residue.louder` of the candidate's feature frames first..last."""
+def louder_shares(
+    reference: Features, candidate: Features, lag: int, first: int, last: int
+) -> tuple[float, float]:
+    """Return the share of louder cells of each sound in the candidate's frames first..last."""
     first, last = max(first, 0, -lag), min(last, candidate.frames, reference.frames - lag)
     if last - first < 2 * _FEWEST_LOUD:
-        return 0.0
+        return 0.0, 0.0
     theirs = reference.mel_db[first + lag : last + lag].astype(np.float32)
     ours = candidate.mel_db[first:last].astype(np.float32)
     is_audible = np.ones(theirs.shape[1], dtype=np.bool_)
     for sound, block in ((reference, theirs), (candidate, ours)):
         is_audible &= block.mean(axis=0) > float(sound.mel_db.max()) - _AUDIBLE_DB
     if not is_audible.any():
-        return 0.0
-    shares = kernels.louder_shares(
+        return 0.0, 0.0
+    return kernels.louder_shares(
         np.ascontiguousarray(theirs[:, is_audible]),
         np.ascontiguousarray(ours[:, is_audible]),
         _CLEARLY_DB,
         _FEWEST_LOUD,
     )
-    return min(shares)
 
 
 @lru_cache(maxsize=1)

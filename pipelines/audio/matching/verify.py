@@ -373,7 +373,7 @@ def warm_up() -> None:
         codec="",
         library_version="",
     )
-    # A steady tone is no evidence, so the pair is rejected and the search runs, too. Equal sounds
-    # have nothing alone, so that loop is called by itself.
+    # A steady tone is no evidence, so the pair is rejected and the search runs, too; what each sound
+    # has alone is only asked of a match.
     compare_pair(sound, sound, limits=MatchThresholds())
-    shared_parts.louder(features, features, 0, 0, features.frames)
+    shared_parts.louder_shares(features, features, 0, 0, features.frames)

@@ -17,7 +17,10 @@ from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 LIMITS = MatchThresholds()
-TWO_SONGS = Residue(steadiness=0.6, foreign=0.4, louder=0.05, held=0.6, is_repeated=False)
+TWO_SONGS = Residue(
+    steadiness=0.6, foreign=0.4, louder=0.05, louder_other=0.1, held=0.6,
+    agreeing=held(1, 4).picked(),
+)  # fmt: skip
 _SHARE = 0.4
 type Comparison = Callable[[Samples, float], PairEvidence]
 
@@ -162,7 +165,7 @@ def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
 @pytest.mark.parametrize(
     "residue",
     [
-        replace(TWO_SONGS, foreign=0.05),
+        replace(TWO_SONGS, foreign=0.05, held=0.05),
         replace(TWO_SONGS, louder=0.001),
         replace(TWO_SONGS, louder=0.004, steadiness=1.3),
     ],
@@ -176,7 +179,14 @@ def test_what_little_agreement_leaves_alone_may_be_a_noise() -> None:
     assert not scoring.are_two_songs(TWO_SONGS, 0.05)
 
 
-def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
+def test_drums_of_its_own_in_each_sound_make_two_songs_of_the_same_tones() -> None:
+    drummed = replace(TWO_SONGS, foreign=0.04, louder=0.04, steadiness=0.9)
+    assert scoring.are_two_songs(drummed, _SHARE)
+    assert not scoring.are_two_songs(replace(drummed, louder=0.002), _SHARE), "only one has drums"
+    assert not scoring.are_two_songs(replace(drummed, steadiness=1.5), _SHARE), "voices"
+
+
+def test_a_shared_crowd_makes_two_songs_by_weaker_signs() -> None:
     weaker = replace(TWO_SONGS, louder=0.004, steadiness=1.1)
     assert scoring.are_two_songs(replace(weaker, held=0.1), _SHARE)
     assert not scoring.are_two_songs(replace(weaker, held=0.6), _SHARE)
