@@ -66,7 +66,7 @@ _TWO_EXCERPTS = -6.4
 _TWO_SENTENCES = -8.0
 _SPEECH_HELD = 0.05
 _BESIDE, _AS_MANY, _MORE_THAN_A_PRELUDE = 0.05, 0.4, 0.1
-_SURELY_SHARED = 4.5
+_SURELY_SHARED = 4.0
 _HARDLY_BESIDE, _MUCH_FOREIGN, _MUCH_LOUDER = 0.03, 0.2, 0.0125
 _LEAST_LOUDER = 0.002  # a steep low-pass, which leaves the tones of low notes alone: 0.001
 
@@ -307,8 +307,8 @@ def is_one_recording(certainty: float) -> bool:
     """Whether what two rejected sounds share at one alignment is one recording, by its phases.
 
     Asked of all that overlaps (`phase_certainty`). It is 4.8 or more where a lead, a voice or a
-    crowd of the development part is named as shared (141 pairs), and at most 3.1 in 22 of 23
-    versions that would otherwise be named: their notes are played again.
+    crowd of the development part is named as shared (141 pairs), 4.0 to 4.5 in six more, and at
+    most 3.1 in 22 of 23 versions that would otherwise be named: their notes are played again.
     """
     return certainty >= _SURELY_SHARED
 
