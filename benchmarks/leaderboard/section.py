@@ -1,5 +1,6 @@
 """The leaderboard as tables, for the console and for the accuracy card. Pure: figures to words."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ FILES = "Leaderboard: which recordings"
 _SEGMENTS = "Leaderboard: where in the recordings"
 _EDITS = "Leaderboard: recall by what was done to a clip"
 _TOOLS = "Leaderboard: the tools"
+_TITLES = frozenset({FILES, _SEGMENTS, _EDITS, _TOOLS})
 _FILES_HEAD = (
     "queries", "tool", "recall", "precision", "first right", "negatives accepted",
     "recall at precision 0.99",
@@ -63,6 +65,17 @@ def sections(document: Document) -> list[Section]:
 def method(document: Document) -> str:
     """Return what was measured, in words."""
     return _METHOD.format(**document["counts"])
+
+
+def texts_of(card: str) -> dict[str, str]:
+    """Return the sections of the leaderboard in a card that was written before, by title.
+
+    Its measurement takes hours, and it names the revision that was measured. So the sections stay
+    where only the rest of the card was measured anew.
+    """
+    sections = (section.rstrip() for section in re.split(r"^(?=## )", card, flags=re.MULTILINE))
+    by_title = {section.partition("\n")[0].removeprefix("## "): section for section in sections}
+    return {title: text for title, text in by_title.items() if title in _TITLES}
 
 
 def _by_queries(tools: Document) -> Iterator[tuple[str, str, Document]]:

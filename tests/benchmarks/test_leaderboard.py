@@ -21,7 +21,7 @@ from benchmarks.leaderboard.levels import (
 from benchmarks.leaderboard.making import join, piece_sound
 from benchmarks.leaderboard.recordings import vary
 from benchmarks.leaderboard.scoring import Detection, measure
-from benchmarks.leaderboard.section import FILES, method, sections
+from benchmarks.leaderboard.section import FILES, method, sections, texts_of
 from sandbox.world.sound.instruments import RATE, Samples
 
 EASY, MEDIUM, HARD = LEVELS
@@ -259,3 +259,11 @@ def test_tables_name_every_tool_with_its_command_and_those_left_out() -> None:
         ("Olaf", "not measured", "no package", ""),
     ]
     assert "same 9 references" in method(document)
+
+
+def test_the_leaderboard_of_a_card_is_found_again_beside_what_is_measured_anew() -> None:
+    board = f"## {FILES}\n\nwords\n\n| queries |\n| --- |\n| easy clips |"
+    assert texts_of(f"# Card\n\n## Goals\n\n| what |\n\n{board}\n\n## Cost\n\nms\n") == {
+        FILES: board
+    }
+    assert texts_of("# Card\n\n## Goals\n") == {}

@@ -60,10 +60,17 @@ def write_card(document: Document, folder: Path) -> bool:
     order = [family.name for family in FAMILIES]
     recalls.sort(key=lambda recall: order.index(recall[0]))
     (folder / "accuracy-recall.svg").write_text(recall_plot(recalls), encoding="utf-8")
-    parts = [METHOD.format(**_counts(document))]
-    parts += [_section_text(*section, document) for section in _sections(document)]
-    text = "\n\n".join((*parts, CLOSING))
-    (folder / "accuracy.md").write_text(text, encoding="utf-8")
+    card = folder / "accuracy.md"
+    texts = {
+        title: _section_text(title, head, lines, document)
+        for title, head, lines in _sections(document)
+    }
+    if "leaderboard" not in document and card.exists():
+        texts |= leaderboard.texts_of(card.read_text(encoding="utf-8"))
+    if cost := texts.pop(_COSTS, None):
+        texts[_COSTS] = cost
+    text = "\n\n".join((METHOD.format(**_counts(document)), *texts.values(), CLOSING))
+    card.write_text(text, encoding="utf-8")
     return True
 
 
@@ -94,7 +101,7 @@ _REAL_EXTENT = (
     "Real audio, reported part: verdict revision {revision}, {recordings} recordings of {genres} "
     "genres, {pairs} pairs."
 )
-_COST = ("what", "measured", "must", "reach for")
+_COSTS, _COST = "Cost", ("what", "measured", "must", "reach for")
 _PICTURES = {
     _RANGE: ["![Recall over the range of edits](accuracy-range.svg)"],
     _MUST: ["![Scores by what is true](accuracy-scores.svg)"],
@@ -149,7 +156,7 @@ def _sections(document: Document) -> list[Section]:
     if "leaderboard" in document:
         sections += leaderboard.sections(document["leaderboard"])
     if "timing" in document:
-        sections.append(("Cost", _COST, rows.timing_rows(document["timing"])))
+        sections.append((_COSTS, _COST, rows.timing_rows(document["timing"])))
     return sections
 
 
