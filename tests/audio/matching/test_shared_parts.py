@@ -54,6 +54,26 @@ def test_a_bar_that_is_repeated_under_two_songs_is_a_shared_loop(
     assert (evidence.verdict, evidence.shared_part) == ("rejected", "loop")
 
 
+@pytest.mark.parametrize(
+    ("beats", "verdict"),
+    [((0, 6), "rejected"), ((0, None), "confirmed"), ((None, None), "confirmed")],
+    ids=["drums of its own in each", "drums over one of them", "no drums"],
+)
+def test_one_melody_over_other_drums_is_a_part_of_two_songs(
+    beats: tuple[int | None, int | None], verdict: str
+) -> None:
+    made = []
+    for seed, beat in enumerate(beats):
+        mel_db, own = timbre(1), fleeting(30 + seed, 300)
+        if beat is not None:
+            for frame in range(beat, beat + 3):
+                mel_db[frame::12, 10:50] += 15
+        made.append(sound(melody(1), mel_db, held(1, 6) + fleeting(2, 600) + own))
+    evidence = judge_unchanged(made[0], made[1], LIMITS)
+    assert evidence.verdict == verdict
+    assert (evidence.shared_part is None) == (verdict == "confirmed")
+
+
 def test_one_song_under_two_voices_is_one_recording(
     band: Band, measure_clip: ClipMeasurer, song: Samples
 ) -> None:
@@ -186,7 +206,7 @@ def test_drums_of_its_own_in_each_sound_make_two_songs_of_the_same_tones() -> No
     assert not scoring.are_two_songs(replace(drummed, steadiness=1.5), _SHARE), "voices"
 
 
-def test_a_shared_crowd_makes_two_songs_by_weaker_signs() -> None:
+def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
     weaker = replace(TWO_SONGS, louder=0.004, steadiness=1.1)
     assert scoring.are_two_songs(replace(weaker, held=0.1), _SHARE)
     assert not scoring.are_two_songs(replace(weaker, held=0.6), _SHARE)
