@@ -204,6 +204,7 @@ def test_drums_of_its_own_in_each_sound_make_two_songs_of_the_same_tones() -> No
     assert scoring.are_two_songs(drummed, _SHARE)
     assert not scoring.are_two_songs(replace(drummed, louder=0.002), _SHARE), "only one has drums"
     assert not scoring.are_two_songs(replace(drummed, steadiness=1.5), _SHARE), "voices"
+    assert not scoring.are_two_songs(replace(drummed, steadiness=0.6), _SHARE), "a noise"
 
 
 def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
