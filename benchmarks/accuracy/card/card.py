@@ -67,8 +67,6 @@ def write_card(document: Document, folder: Path) -> bool:
     }
     if "leaderboard" not in document and card.exists():
         texts |= leaderboard.texts_of(card.read_text(encoding="utf-8"))
-    if cost := texts.pop(_COSTS, None):
-        texts[_COSTS] = cost
     text = "\n\n".join((METHOD.format(**_counts(document)), *texts.values(), CLOSING))
     card.write_text(text, encoding="utf-8")
     return True
@@ -101,7 +99,7 @@ _REAL_EXTENT = (
     "Real audio, reported part: verdict revision {revision}, {recordings} recordings of {genres} "
     "genres, {pairs} pairs."
 )
-_COSTS, _COST = "Cost", ("what", "measured", "must", "reach for")
+_COST = ("what", "measured", "must", "reach for")
 _PICTURES = {
     _RANGE: ["![Recall over the range of edits](accuracy-range.svg)"],
     _MUST: ["![Scores by what is true](accuracy-scores.svg)"],
@@ -153,10 +151,10 @@ def _sections(document: Document) -> list[Section]:
     if "anchors" in document:
         head, lines = rows.anchor_rows(document["anchors"])
         sections.append((_BESIDE, head, lines))
+    if "timing" in document:
+        sections.append(("Cost", _COST, rows.timing_rows(document["timing"])))
     if "leaderboard" in document:
         sections += leaderboard.sections(document["leaderboard"])
-    if "timing" in document:
-        sections.append((_COSTS, _COST, rows.timing_rows(document["timing"])))
     return sections
 
 

@@ -334,7 +334,7 @@ def share_a_part_throughout(residue: Residue, share_beside: float) -> bool:
 def are_two_songs_throughout(residue: Residue, share_beside: float, share: float) -> bool:
     """Whether a window that matches is of two songs with one part all the time.
 
-    Then beside it nearly as many peaks agree as in it, and in all that overlaps, of which the
+    Then beside it nearly half as many peaks agree as in it, and in all that overlaps, of which the
     residue is, tones are heard that six seconds may not have. Beside the recording itself, other
     music may follow, but then hardly a peak agrees there: at most a fifth as many in 37 medleys of
     the development part. Speech before the song leaves at most 0.09 foreign tones.

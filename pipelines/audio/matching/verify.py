@@ -373,7 +373,7 @@ def warm_up() -> None:
         codec="",
         library_version="",
     )
-    # A steady tone is no evidence, so the pair is rejected and the search runs, too. Only a match
-    # asks what each sound has alone, so that loop is called by itself.
+    # A steady tone is no evidence, so the pair is rejected and the search runs, too. Nothing asks
+    # what each sound has alone, so that loop is called by itself.
     compare_pair(sound, sound, limits=MatchThresholds())
     shared_parts.louder_shares(features, features, 0, 0, features.frames)

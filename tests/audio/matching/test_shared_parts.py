@@ -124,7 +124,7 @@ def test_other_music_after_a_window_of_the_recording_is_no_objection() -> None:
     [(0.21, 0.4, True), (0.1, 0.4, False), (0.04, 0.4, False), (0.21, 0.09, False)],
     ids=["a part all the time", "other music follows", "chance", "speech before the song"],
 )
-def test_a_window_is_of_two_songs_where_half_as_many_peaks_agree_beside_it(
+def test_a_window_is_of_two_songs_where_nearly_half_as_many_peaks_agree_beside_it(
     share_beside: float, foreign: float, *, is_part: bool
 ) -> None:
     residue = replace(TWO_SONGS, foreign=foreign, louder=0.1)
