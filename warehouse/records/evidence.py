@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ALGORITHM = "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-VERDICT_REVISION = "19"
+VERDICT_REVISION = "20"
 """Incremented whenever the same features would get other verdicts under the same algorithm."""
 
 Segment = Literal["whole", "local"]

@@ -451,7 +451,7 @@ def foreign_peaks(
 
 @_loop
 def louder_shares(
-    reference_db: Matrix, candidate_db: Matrix, clearly_db: float, fewest: int
+    reference_db: Matrix, candidate_db: Matrix, clearly_db: float, fewest: int, most: float
 ) -> tuple[float, float]:
     """Return in which share of the cells each sound is clearly louder than the other explains.
 
@@ -459,25 +459,36 @@ def louder_shares(
         reference_db: Band levels of the reference (frames, bands).
         candidate_db: Those of the candidate at the same moments.
         clearly_db: How much louder a cell must be, after the difference that the band has while
-            both sounds are loud in it: an equalizer.
-        fewest: Loud frames that tell this difference.
+            both sounds are loud in it, as by an equalizer, and the one that most bands have at this
+            moment, as by a gate.
+        fewest: Loud frames that tell the difference of a band.
+        most: Share of the bands that tell the one of a moment.
     """
     frames, bands = reference_db.shape
-    above, below, cells = 0, 0, 0
+    differences = reference_db - candidate_db
+    highs, lows = np.empty(bands, np.float32), np.empty(bands, np.float32)
     for band in range(bands):
         first, second = reference_db[:, band], candidate_db[:, band]
-        differences = first - second
         is_loud = (first > np.median(first)) & (second > np.median(second))
-        loud = differences[is_loud]
-        middle = np.median(differences)
+        loud = differences[:, band][is_loud]
+        middle = np.median(differences[:, band])
         usual = np.median(loud) if len(loud) >= fewest else middle
-        high, low = max(usual, middle), min(usual, middle)
-        for frame in range(1, frames - 1):
+        highs[band], lows[band] = max(usual, middle), min(usual, middle)
+        differences[:, band] -= usual
+
+    above, below, cells = 0, 0, 0
+    for frame in range(1, frames - 1):
+        # What most bands gain or lose at this moment.
+        ordered = np.sort(differences[frame])
+        gain = max(0, ordered[int((1 - most) * (bands - 1))])
+        loss = max(0, -ordered[int(most * (bands - 1))])
+        for band in range(bands):
+            first, second = reference_db[frame, band], candidate_db[frame, band]
             # A note may begin a frame earlier in one of them.
-            near = max(second[frame - 1], second[frame], second[frame + 1])
-            above += first[frame] - near > clearly_db + high
-            near = max(first[frame - 1], first[frame], first[frame + 1])
-            below += second[frame] - near > clearly_db - low
+            near_first = max(reference_db[frame - 1, band], first, reference_db[frame + 1, band])
+            near_second = max(candidate_db[frame - 1, band], second, candidate_db[frame + 1, band])
+            above += first - near_second > clearly_db + highs[band] + gain
+            below += second - near_first > clearly_db - lows[band] + loss
             cells += 1
     return above / max(1, cells), below / max(1, cells)
 

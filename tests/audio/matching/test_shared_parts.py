@@ -9,10 +9,10 @@ import pytest
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching import judging, scoring
 from pipelines.audio.matching.judging import judge_unchanged
-from pipelines.audio.matching.shared_parts import Residue, measure_residue
+from pipelines.audio.matching.shared_parts import Residue, louder_shares, measure_residue
 from pipelines.audio.matching.verify import compare_pair
 from tests.audio.clips import Band, ClipMeasurer
-from tests.audio.made_sounds import MadePeaks, fleeting, held, melody, sound, timbre
+from tests.audio.made_sounds import FRAMES, MadePeaks, fleeting, held, melody, sound, timbre
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -67,7 +67,7 @@ def test_one_melody_over_other_drums_is_a_part_of_two_songs(
         mel_db, own = timbre(1), fleeting(30 + seed, 300)
         if beat is not None:
             for frame in range(beat, beat + 3):
-                mel_db[frame::12, 10:50] += 15
+                mel_db[frame::12, 10:40] += 15
         made.append(sound(melody(1), mel_db, held(1, 6) + fleeting(2, 600) + own))
     evidence = judge_unchanged(made[0], made[1], LIMITS)
     assert evidence.verdict == verdict
@@ -132,7 +132,7 @@ def test_a_window_is_of_two_songs_where_nearly_half_as_many_peaks_agree_beside_i
     assert not scoring.are_two_songs_throughout(residue, 0.04, 0.05)
 
 
-LEAD = replace(TWO_SONGS, foreign=0.4, louder=0.02)
+LEAD = replace(TWO_SONGS, foreign=0.4, louder=0.02, louder_other=0.04)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,10 @@ LEAD = replace(TWO_SONGS, foreign=0.4, louder=0.02)
         (LEAD, 0.06, True),
         (LEAD, 0.02, False),
         (replace(LEAD, foreign=0.15), 0.06, False),
-        (replace(LEAD, louder=0.005), 0.06, False),
+        (replace(LEAD, louder=0.005, louder_other=0.01), 0.06, False),
+        (replace(LEAD, louder_other=0.07), 0.06, False),
     ],
-    ids=["a lead", "a few seconds", "a noise", "a room"],
+    ids=["a lead", "a few seconds", "a noise", "a room", "a voice over one of them"],
 )
 def test_a_rejected_pair_shares_a_part_where_it_agrees_all_the_time_and_each_has_much_alone(
     residue: Residue, share_beside: float, *, is_part: bool
@@ -178,6 +179,22 @@ def test_a_sound_has_nothing_alone_beside_itself(measure_clip: ClipMeasurer, son
     assert residue.steadiness == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("bands", "shares"),
+    [(slice(5, 50), (0, 0)), (slice(10, 30), (20 / 64 * 38 / (FRAMES - 2), 0))],
+    ids=["most bands, as by a gate", "some bands, as by a drum"],
+)
+def test_a_sound_is_louder_where_some_bands_are_not_where_most_are(
+    bands: slice, shares: tuple[float, float]
+) -> None:
+    mel_db = timbre(1)
+    quieter = mel_db.copy()
+    quieter[100:140, bands] -= 25
+    both = [sound(melody(1), levels, held(1)) for levels in (mel_db, quieter)]
+    assert louder_shares(both[0], both[1], 0, 0, FRAMES) == pytest.approx(shares, abs=0.005)
+    assert louder_shares(both[1], both[0], 0, 0, FRAMES) == pytest.approx(shares[::-1], abs=0.005)
+
+
 def test_two_songs_are_told_by_tones_levels_and_steadiness_together() -> None:
     assert scoring.are_two_songs(TWO_SONGS, _SHARE)
 
@@ -208,7 +225,7 @@ def test_drums_of_its_own_in_each_sound_make_two_songs_of_the_same_tones() -> No
 
 
 def test_a_shared_voice_or_crowd_makes_two_songs_by_weaker_signs() -> None:
-    weaker = replace(TWO_SONGS, louder=0.004, steadiness=1.1)
+    weaker = replace(TWO_SONGS, louder=0.003, steadiness=1.1)
     assert scoring.are_two_songs(replace(weaker, held=0.1), _SHARE)
     assert not scoring.are_two_songs(replace(weaker, held=0.6), _SHARE)
 
@@ -233,11 +250,19 @@ def test_tones_are_hidden_where_one_sound_plays_all_of_the_other(
     [
         (replace(TWO_SONGS, foreign=0.01, louder=0.0, steadiness=0.95), True),
         (replace(TWO_SONGS, foreign=0.01, louder=0.01, steadiness=0.3), False),
-        (replace(TWO_SONGS, foreign=0.10, louder=0.0, steadiness=1.0), False),
+        (replace(TWO_SONGS, foreign=0.10, louder=0.004, steadiness=1.0), False),
+        (replace(TWO_SONGS, foreign=0.10, louder=0.001, steadiness=1.0), True),
         (replace(TWO_SONGS, foreign=0.0, louder=0.0, steadiness=0.9, held=0.03), True),
         (replace(TWO_SONGS, foreign=0.01, louder=0.003, steadiness=0.7, held=0.03), False),
     ],
-    ids=["of a song", "a voice over two songs", "a layer of two songs", "of drums", "a sentence"],
+    ids=[
+        "of a song",
+        "a voice over two songs",
+        "a layer of two songs",
+        "in a room",
+        "of drums",
+        "a sentence",
+    ],
 )
 def test_a_few_common_seconds_are_an_excerpt_if_neither_sound_has_anything_alone(
     residue: Residue, *, is_excerpt: bool
