@@ -451,7 +451,12 @@ def foreign_peaks(
 
 @_loop
 def louder_shares(
-    reference_db: Matrix, candidate_db: Matrix, clearly_db: float, fewest: int, most: float
+    reference_db: Matrix,
+    candidate_db: Matrix,
+    clearly_db: float,
+    loud: float,
+    fewest: int,
+    most: float,
 ) -> tuple[float, float]:
     """Return in which share of the cells each sound is clearly louder than the other explains.
 
@@ -461,6 +466,7 @@ def louder_shares(
         clearly_db: How much louder a cell must be, after the difference that the band has while
             both sounds are loud in it, as by an equalizer, and the one that most bands have at this
             moment, as by a gate.
+        loud: Quantile of a band above which a sound is loud in it.
         fewest: Loud frames that tell the difference of a band.
         most: Share of the bands that tell the one of a moment.
     """
@@ -469,10 +475,10 @@ def louder_shares(
     highs, lows = np.empty(bands, np.float32), np.empty(bands, np.float32)
     for band in range(bands):
         first, second = reference_db[:, band], candidate_db[:, band]
-        is_loud = (first > np.median(first)) & (second > np.median(second))
-        loud = differences[:, band][is_loud]
+        is_loud = (first > np.quantile(first, loud)) & (second > np.quantile(second, loud))
+        while_loud = differences[:, band][is_loud]
         middle = np.median(differences[:, band])
-        usual = np.median(loud) if len(loud) >= fewest else middle
+        usual = np.median(while_loud) if len(while_loud) >= fewest else middle
         highs[band], lows[band] = max(usual, middle), min(usual, middle)
         differences[:, band] -= usual
 

@@ -61,7 +61,7 @@ _OF_TIMBRE, _OTHERS_PLAY, _SAME_PLAY = 1.5, 0.2, 0.35
 _OTHER_TONES, _SAME_TONES = 0.5, 0.8
 _ONE_SONG, _TWO_SONGS = 0.45, 0.6
 _FEW_FOREIGN, _MANY_FOREIGN = 0.45, 0.55
-_TWO_BY_TONES, _TWO_BY_LEVELS = -7.5, -9.7
+_TWO_BY_TONES, _TWO_BY_LEVELS = -7.5, -9.9
 _TWO_EXCERPTS = -6.4
 _TWO_SENTENCES = -8.0
 _SPEECH_HELD = 0.05
@@ -71,6 +71,7 @@ _HARDLY_BESIDE, _MUCH_FOREIGN, _MUCH_LOUDER = 0.03, 0.2, 0.008
 _ONE_SIDED = 3.0
 _STILL_STEADY = 0.7
 _LEAST_LOUDER = 0.002  # steep low-passes, which leave low tones alone: 0.0002 in 19 of 20
+_LEAST_UNDER_VOICE = 0.0007
 
 # Which of two hypotheses explains more
 _CLEARLY_MORE = 1.5
@@ -267,9 +268,9 @@ def _differ_in_tones(residue: Residue, share: float) -> bool:
     - ln(s + 0.1) - ln(h + 0.02) / 2 + 2 ln(p + 0.02), weights near those of a logistic regression.
     A steadiness above 1 is the sign of other voices over one song, so s^2 is then taken away, too.
 
-    Of the windows in which both have something alone, on the development part, 35 of 562 of the
-    same recording are above the limit, most of them with a voice or a crowd in both sounds, and 586
-    of 630 that share a voice, a crowd or a melody.
+    Of the windows in which both have something alone, on the development part, 36 of 529 of the
+    same recording are above the limit, most of them with a voice or a crowd in both sounds, and 572
+    of 629 that share a voice, a crowd or a melody.
     """
     if hides_tones(residue):
         return False
@@ -290,9 +291,9 @@ def _differ_in_levels(residue: Residue, share: float) -> bool:
     steadiness s and the share p of peaks that agree. Not asked where a voice or a crowd may be all
     that agrees, nor where steady tones are lost without others in their place, as in a noise.
 
-    Of 3,867 windows of one recording on the development part, many with other voices, crowds or
-    noises in both sounds, four are above the limit and not above that of the tones; of 73 windows
-    with one sampled lead over different real recordings that tones do not tell, 24.
+    Of 4,143 windows of one recording on the development part, many with other voices, crowds or
+    noises in both sounds, nine are above the limit and not above that of the tones; of 87 windows
+    with one sampled lead over different real recordings that tones do not tell, 31.
     """
     if residue.holds_few_tones or residue.steadiness < _STILL_STEADY:
         return False
@@ -322,9 +323,9 @@ def share_a_part_throughout(residue: Residue, share_beside: float) -> bool:
 
     Asked of all that overlaps; `share_beside` is the share of peaks that agree beside the stretch
     that agrees most. A voice over one of the sounds makes only that one much louder. On the
-    development part this names the part in 13 more of 26 rejected pairs that share a lead guitar
-    (two are named by that stretch alone), and in 30 more of 204 that share a voice or a crowd; in
-    one of 140 rejected copies of one recording, in none of 2,358 other pairs.
+    development part this names the part in 12 more of 26 rejected pairs that share a lead guitar
+    (two are named by that stretch alone), and in 29 more of 204 that share a voice or a crowd; in
+    none of 137 rejected copies of one recording, nor of 2,358 other pairs.
     """
     return (
         share_beside >= _HARDLY_BESIDE
@@ -352,9 +353,11 @@ def are_two_songs_throughout(residue: Residue, share_beside: float, share: float
 def hides_tones(residue: Residue) -> bool:
     """Whether tones are missing in one sound although it plays all that the other does.
 
-    A noise hides them, and a room blurs them; music of its own would also be louder somewhere.
+    A noise hides them, and a room blurs them; music of its own would also be louder somewhere. A
+    voice or a crowd that both have leaves it little room.
     """
-    return not residue.both_have_tones_alone or residue.louder < _LEAST_LOUDER
+    least = _LEAST_UNDER_VOICE if residue.holds_few_tones else _LEAST_LOUDER
+    return not residue.both_have_tones_alone or residue.louder < least
 
 
 def share_no_excerpt(residue: Residue) -> bool:

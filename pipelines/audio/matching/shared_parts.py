@@ -100,7 +100,8 @@ def end_sound(reference: Peaks, candidate: Peaks, piece: CommonPiece) -> SharedP
 
 _NEAR_FRAMES = round(0.5 / FINE_HOP_S)
 _CLEARLY_DB = 8.0
-_FEWEST_LOUD = 5
+_LOUD, _FEWEST_LOUD = 0.85, 5
+"""The loudest moments tell an equalizer: a denoiser makes others quieter, a noise fills them."""
 _MOST_BANDS = 0.6
 """If so many bands are louder at once, the other sound is quieter: it was cut, or compressed."""
 _AUDIBLE_DB = 58.0
@@ -129,7 +130,7 @@ class Residue:
         foreign: Share of the steady peaks whose tone the other sound does not have nearby, the
             smaller of both sounds.
         louder: Share of the cells of time and band in which a sound is 8 dB louder than the other
-            explains, the smaller of both sounds. At most 0.018 in 199 of 200 windows of a recording
+            explains, the smaller of both sounds. At most 0.015 in 199 of 200 windows of a recording
             and its copy, whatever equalizer, gate, room or noise the copy went through.
         louder_other: The same of the sound that has more of them.
         held: Share of steady peaks among those that agree, the smaller of both sounds.
@@ -265,6 +266,7 @@ def louder_shares(
         np.ascontiguousarray(theirs[:, is_audible]),
         np.ascontiguousarray(ours[:, is_audible]),
         _CLEARLY_DB,
+        _LOUD,
         _FEWEST_LOUD,
         _MOST_BANDS,
     )
